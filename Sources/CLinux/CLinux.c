@@ -6,6 +6,7 @@
 #include <grp.h>
 #include <malloc.h>
 #include <signal.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
@@ -138,6 +139,76 @@ int cl_pidfd_send_signal(int pidfd, int signal) {
 int cl_kill_group(pid_t group, int signal) {
   if (group <= 1) return -EINVAL;
   return result(kill(-group, signal));
+}
+
+static sigset_t mask_at_start, ignored_at_start;
+
+/// Notes the signals before any code changes them.
+__attribute__((constructor)) static void note_signals(void) {
+  sigprocmask(SIG_SETMASK, NULL, &mask_at_start);
+  sigemptyset(&ignored_at_start);
+  for (int number = 1; number < NSIG; number++) {
+    struct sigaction action;
+    if (sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN) sigaddset(&ignored_at_start, number);
+  }
+}
+
+int cl_spawn(
+    const char *program, char *const argv[], char *const envp[], const int streams[3], int as_started, int new_session
+) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  int error = posix_spawn_file_actions_init(&actions);
+  if (error != 0) return -error;
+  error = posix_spawnattr_init(&attributes);
+  if (error != 0) {
+    posix_spawn_file_actions_destroy(&actions);
+    return -error;
+  }
+  // Equal numbers are fine: the action then removes FD_CLOEXEC.
+  for (int number = 0; number < 3 && error == 0; number++)
+    error = posix_spawn_file_actions_adddup2(&actions, streams[number], number);
+  if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+  sigset_t mask, defaults;
+  sigemptyset(&mask);
+  sigfillset(&defaults);
+  if (as_started) {
+    mask = mask_at_start;
+    for (int number = 1; number < NSIG; number++)
+      if (sigismember(&ignored_at_start, number) == 1) sigdelset(&defaults, number);
+  }
+  posix_spawnattr_setsigmask(&attributes, &mask);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setflags(
+      &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (new_session ? POSIX_SPAWN_SETSID : 0));
+  pid_t pid = -1;
+  if (error == 0) error = posix_spawnp(&pid, program, &actions, &attributes, argv, envp == NULL ? environ : envp);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error != 0 ? -error : pid;
+}
+
+int cl_become(const char *program, char *const argv[], char *const envp[], int ignored) {
+  struct sigaction before[NSIG];
+  sigset_t changed, mask;
+  sigemptyset(&changed);
+  for (int number = 1; number < NSIG; number++) {
+    if (sigaction(number, NULL, &before[number]) < 0) continue;
+    int ignore = number == ignored || sigismember(&ignored_at_start, number) == 1;
+    // Handlers become the default by themselves.
+    if (ignore == (before[number].sa_handler == SIG_IGN)) continue;
+    struct sigaction action;
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = ignore ? SIG_IGN : SIG_DFL;
+    if (sigaction(number, &action, NULL) == 0) sigaddset(&changed, number);
+  }
+  pthread_sigmask(SIG_SETMASK, &mask_at_start, &mask);
+  execvpe(program, argv, envp == NULL ? environ : envp);
+  int error = errno;
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  for (int number = 1; number < NSIG; number++)
+    if (sigismember(&changed, number) == 1) sigaction(number, &before[number], NULL);
+  return -error;
 }
 
 int cl_timerfd_realtime_create(void) { return result(timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK)); }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Linux
 
 /// The provider's program, in its own session and process group, with pipes as input and output.
 struct RunningProgram {
@@ -18,30 +19,18 @@ struct RunningProgram {
   init(_ arguments: [String], variables: [String: String]) throws(SpawnFailure) {
     let (inputEnd, input) = try Self.pipe()
     let (output, outputEnd) = try Self.pipe()
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, inputEnd, STDIN_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, outputEnd, STDOUT_FILENO)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    // POSIX_SPAWN_SETSID, a constant that the module Glibc does not export.
-    let newSession: Int32 = 0x80
-    posix_spawnattr_setflags(&attributes, Int16(newSession | Int32(POSIX_SPAWN_SETSIGDEF)))
-    var defaults = sigset_t()
-    sigemptyset(&defaults)
-    sigaddset(&defaults, SIGPIPE)
-    posix_spawnattr_setsigdefault(&attributes, &defaults)
-
-    let argv = arguments.map { strdup($0) } + [nil]
-    let envp = Self.environment(variables).map { strdup($0) } + [nil]
-    defer { for text in argv + envp { free(text) } }
-    var pid: pid_t = 0
-    let code = posix_spawn(&pid, arguments[0], &actions, &attributes, argv, envp)
+    let streams = ProgramStart.Streams(input: inputEnd, output: outputEnd)
+    let started = Result { () throws(SystemCallError) in
+      try ProgramStart.spawn(
+        arguments, environment: Self.environment(variables), streams: streams, signals: .none, newSession: true)
+    }
     close(inputEnd)
     close(outputEnd)
-    guard code == 0 else { throw SpawnFailure(code: code) }
+    let pid: pid_t
+    switch started {
+    case .success(let child): pid = child
+    case .failure(let error): throw SpawnFailure(code: error.errorNumber)
+    }
     let pidfd = cl_pidfd_open(pid)
     guard pidfd >= 0 else {
       _ = cl_kill_group(pid, SIGKILL)

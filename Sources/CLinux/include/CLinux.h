@@ -82,6 +82,22 @@ int cl_pidfd_send_signal(int pidfd, int signal);
 /// Sends a signal to a process group. -EINVAL for 0, 1 and negative numbers, which would mean "mine" or "all".
 int cl_kill_group(pid_t group, int signal);
 
+// MARK: Programs that this one starts or becomes
+
+/// Starts a program as a child and returns its pid, or -errno. A name without a slash is looked up in PATH.
+///
+/// The child has the three streams as 0, 1 and 2, and no other descriptor. Its signal mask is empty and no signal is
+/// ignored. With `as_started` both are what this process was started with, as a program run by a shell expects:
+/// SIGHUP stays ignored below nohup(1). `envp` is NULL for this process's own environment.
+int cl_spawn(
+    const char *program, char *_Nullable const *_Nonnull argv, char *_Nullable const *_Nullable envp, const int *streams,
+    int as_started, int new_session);
+
+/// Replaces this process by a program (exec), with the signal mask and the ignored signals that this process was
+/// started with; `ignored` is one more signal to ignore, or 0. A name without a slash is looked up in PATH. Returns
+/// -errno, and only after a failure; the signals are then as before.
+int cl_become(const char *program, char *_Nullable const *_Nonnull argv, char *_Nullable const *_Nullable envp, int ignored);
+
 // MARK: Timers on the wall clock
 
 /// A non-blocking timerfd on CLOCK_REALTIME, or -errno.

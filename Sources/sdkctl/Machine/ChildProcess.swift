@@ -40,26 +40,21 @@ final class ChildProcess {
   init(_ words: [String], input: [UInt8] = []) throws(Failure) {
     var (into, out, err): ([CInt], [CInt], [CInt]) = ([-1, -1], [-1, -1], [-1, -1])
     guard Self.makePipe(&into), Self.makePipe(&out), Self.makePipe(&err) else { throw Failure(code: errno) }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, into[0], 0)
-    posix_spawn_file_actions_adddup2(&actions, out[1], 1)
-    posix_spawn_file_actions_adddup2(&actions, err[1], 2)
-    let argv = words.map { strdup($0) } + [nil]
-    defer { for word in argv { free(word) } }
-    var pid: pid_t = 0
-    let status = posix_spawnp(&pid, words.first ?? "", &actions, nil, argv, environ)
-    if status == 0 { _ = input.withUnsafeBytes { write(into[1], $0.baseAddress, $0.count) } }
+    let streams = ProgramStart.Streams(input: into[0], output: out[1], error: err[1])
+    let started = Result { () throws(SystemCallError) in
+      try ProgramStart.spawn(words, streams: streams, signals: .asStarted)
+    }
+    if case .success = started { _ = input.withUnsafeBytes { write(into[1], $0.baseAddress, $0.count) } }
     for end in into + [out[1], err[1]] { close(end) }
-    guard status == 0 else {
+    switch started {
+    case .success(let pid): self.pid = pid
+    case .failure(let error):
       close(out[0])
       close(err[0])
-      throw Failure(code: status)
+      throw Failure(code: error.errorNumber)
     }
     output = out[0]
     errors = err[0]
-    self.pid = pid
   }
 
   /// Returns the timeout for `poll` in milliseconds, -1 for none. Past the deadline it kills the process and throws.

@@ -88,32 +88,18 @@ final class RemoteHost: Sendable {
       throw SDKClientError.system(call: "socketpair", errno: errno)
     }
     defer { close(ends[1]) }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    // An ignored signal would stay ignored in ssh.
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    sigaddset(&signals, SIGPIPE)
-    posix_spawnattr_setsigdefault(&attributes, &signals)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
-    let argv = words.map { strdup($0) } + [nil]
-    defer { for word in argv { free(word) } }
-    var pid: pid_t = 0
-    let status = posix_spawnp(&pid, "ssh", &actions, &attributes, argv, environ)
-    guard status == 0, fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 else {
+    let child: pid_t
+    do throws(SystemCallError) {
+      child = try ProgramStart.spawn(
+        words, streams: ProgramStart.Streams(input: ends[1], output: ends[1]), signals: .asStarted)
+    } catch {
       close(ends[0])
       throw CommandFailure(
-        message: "ssh can't be run: \(SystemCallError.text(of: status)).", reason: "program", status: 1,
+        message: "ssh can't be run: \(SystemCallError.text(of: error.errorNumber)).", reason: "program", status: 1,
         hints: ["apt install openssh-client"])
     }
+    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
     state.withLock { $0.running += 1 }
-    let child = pid
     try SystemThread.start(name: "ssh", stackSize: 256 << 10) { [self] in wait(for: child) }
     return ends[0]
   }

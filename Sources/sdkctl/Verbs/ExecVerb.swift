@@ -63,13 +63,7 @@ struct ExecVerb: Verb {
 
   /// Replaces this process by another program. Returns only on failure.
   private static func replaceProcess(by command: [String]) -> CommandFailure {
-    // An ignored signal would stay ignored in the new program.
-    signal(SIGPIPE, SIG_DFL)
-    var words = command.map { strdup($0) } + [nil]
-    if let program = words[0] { execvp(program, &words) }
-    let cause = errno
-    signal(SIGPIPE, SIG_IGN)
-    for word in words { free(word) }
+    let cause = ProgramStart.replaceProcess(by: command).errorNumber
     return CommandFailure(
       message: "\(command.first ?? "") can't be run: \(SystemCallError.text(of: cause)).", reason: "exec",
       status: cause == ENOENT ? 127 : 126)

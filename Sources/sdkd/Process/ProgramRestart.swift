@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 
 /// A restart that executes the program again in the same process, with its socket, its arguments and its environment.
 ///
@@ -30,13 +31,8 @@ struct ProgramRestart: Sendable {
       guard dup2(socket, Self.firstSocket) == Self.firstSocket else { return }
       variables += ["LISTEN_PID=\(getpid())", "LISTEN_FDS=1", "LISTEN_FDNAMES=\(name)"]
     }
-    // Threads of the pool block signals, and the new program would inherit that mask.
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    pthread_sigmask(SIG_SETMASK, &signals, nil)
-    let argv = CommandLine.arguments.map { strdup($0) } + [nil]
-    let envp = variables.map { strdup($0) } + [nil]
-    execve("/proc/self/exe", argv, envp)
-    for text in argv + envp { free(text) }
+    // Until the new program handles SIGHUP, an early reload must not end it.
+    _ = ProgramStart.replaceProcess(
+      by: CommandLine.arguments, program: "/proc/self/exe", environment: variables, ignoring: SIGHUP)
   }
 }
