@@ -51,7 +51,8 @@ func module(
   let target: Target =
     executable && !fuzzing
     ? .executableTarget(
-      name: name, dependencies: dependencies, exclude: ["README.md"], swiftSettings: settings, linkerSettings: linker)
+      name: name, dependencies: dependencies + ["CStandardStreams"], exclude: ["README.md"], swiftSettings: settings,
+      linkerSettings: linker)
     : .target(
       name: name, dependencies: dependencies, exclude: ["README.md"],
       swiftSettings: settings + (executable ? [.unsafeFlags(entry)] : []))
@@ -144,6 +145,7 @@ let package = Package(
     .systemLibrary(
       name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .target(name: "CLinux", exclude: ["README.md"]),
+    .target(name: "CStandardStreams", exclude: ["README.md"]),
   ]
     + module("Linux", ["CLinux"], tests: ["Concurrency"])
     + module("Concurrency", ["Linux", .deque], tests: ["Linux"])

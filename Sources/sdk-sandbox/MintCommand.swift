@@ -60,7 +60,7 @@ struct MintCommand: ParsableCommand {
 
   func run() throws {
     let issued = issuedAt.map { Date(timeIntervalSince1970: $0) } ?? .now
-    Output.line(try sdk == .chat ? chatToken(issued) : messagingToken(issued))
+    print(try sdk == .chat ? chatToken(issued) : messagingToken(issued))
   }
 
   private func messagingToken(_ issued: Date) throws -> String {

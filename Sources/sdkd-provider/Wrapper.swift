@@ -29,7 +29,7 @@ struct Wrapper {
   /// - Returns: the exit status of the program, in the form that a shell reports it.
   func run() -> Int32 {
     if arguments.first == "--help" {
-      Self.tell(Self.usage, on: STDOUT_FILENO)
+      print(Self.usage, terminator: "")
       return 0
     }
     guard let program = arguments.first, program.hasPrefix("/") else {

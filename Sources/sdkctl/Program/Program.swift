@@ -51,7 +51,11 @@ enum Program {
         // ssh, or sdkctl at the other end, has said why.
         return status
       }
-      guard var failure = CommandFailure(error) else { return reportParsing(error, arguments, output, errors) }
+      guard var failure = CommandFailure(error) else {
+        do { return try reportParsing(error, arguments, output, errors) } catch is BrokenPipe { return 0 } catch {
+          return CommandFailure(error).map { report($0, arguments, errors) } ?? 1
+        }
+      }
       if let verb, let context { await failure.addHints(for: verb, context) }
       return report(failure, arguments, errors)
     }
@@ -66,9 +70,11 @@ enum Program {
   }
 
   /// Prints the help or the version, or reports a command line that can't be parsed.
+  ///
+  /// - Throws: the output's failure.
   private static func reportParsing(
     _ error: any Error, _ arguments: [String], _ output: Output, _ errors: Output
-  ) -> Int32 {
+  ) throws -> Int32 {
     guard CommandRoot.exitCode(for: error).isSuccess else {
       let message = CommandRoot.message(for: error)
       return report(UsageMistake.failure(arguments, message: message), arguments, errors)
@@ -76,7 +82,7 @@ enum Program {
     let text = CommandRoot.fullMessage(for: error)
     guard text.hasPrefix("OVERVIEW:") || text.hasPrefix("USAGE:") else {
       // --version, the completion scripts and the parser's own description.
-      try? output.text(text + "\n")
+      try output.text(text + "\n")
       return 0
     }
     if arguments.first == "help", let failure = UsageMistake.unknownCommand(arguments) {
@@ -84,7 +90,7 @@ enum Program {
     }
     let words = arguments.prefix { !$0.hasPrefix("-") }
     let page = HelpPage(for: Array(words.first == "help" ? words.dropFirst() : words), width: output.width)
-    try? output.text(page.text)
+    try output.text(page.text)
     return 0
   }
 
