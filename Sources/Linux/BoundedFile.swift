@@ -101,10 +101,6 @@ public enum FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
   case tooLarge(Int)
   /// Users other than the file's owner, root and the daemon's user may read the file.
   case readableByOthers
-  /// The file is empty.
-  case empty
-  /// The file is not valid UTF-8, or contains a NUL.
-  case notText
 
   public var description: String {
     switch self {
@@ -113,8 +109,6 @@ public enum FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
     case .notAFile: "is no plain file"
     case .tooLarge(let limit): "is larger than \(limit >> 10) KiB"
     case .readableByOthers: "can be read by others; chmod 600 it"
-    case .empty: "is empty"
-    case .notText: "is not valid UTF-8 without NUL characters"
     }
   }
 }

@@ -1,13 +1,18 @@
 import JSONRPC
 import SDKProtocol
 
-/// The token itself on one line.
+/// The token itself on one line. Quotation marks and the like around a JWT are removed; around other tokens they are
+/// refused.
 enum RawOutput {
   static func parse(_ text: ArraySlice<UInt8>, _ question: BridgeQuestion) throws(SDKError) -> BridgeAnswer {
-    guard text.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+    let token = CredentialWrapping.removed(fromJWT: Secret(String(decoding: text, as: UTF8.self))).reveal()
+    if let wrapping = CredentialWrapping(token).description {
+      throw .output("wrote \(wrapping) around the token; let it write the token alone, as jq -r does")
+    }
+    guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw .output("wrote more than one word of printable ASCII; let it write the token alone, or set provider.format")
     }
-    return try OutputFormat.answer(token: String(decoding: text, as: UTF8.self), format: .raw, question)
+    return try OutputFormat.answer(token: token, format: .raw, question)
   }
 }
 
@@ -48,6 +53,7 @@ enum GitCredentialOutput {
   private static let longestName = 64
 
   static func parse(_ text: ArraySlice<UInt8>, _ question: BridgeQuestion) throws(SDKError) -> BridgeAnswer {
+    let text = text.dropFirst(ByteOrderMark.length(in: text))
     guard String(validating: text, as: UTF8.self) != nil else { throw .output("wrote what is not UTF-8") }
     var values: [String: String] = [:]
     // Split as bytes: in a `String` a carriage return and a line feed are one character.

@@ -14,6 +14,7 @@ public enum OutputFormat {
     guard let start = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) })
     else { throw .output("wrote nothing; let it write the token, or exit with 75 for later and 77 for no") }
     let text = bytes[start...last]
+    guard !ByteOrderMark.isUTF16(text) else { throw .output("wrote text in UTF-16; let it write UTF-8") }
     switch format {
     case .raw: return try RawOutput.parse(text, question)
     case .json: return try AnswerShape.check(try object(text), question)
@@ -22,7 +23,9 @@ public enum OutputFormat {
     case .gitCredential: return try GitCredentialOutput.parse(text, question)
     case .oauth: return try OAuthOutput.parse(try object(text), question, now: now)
     case .auto:
-      guard text.first == UInt8(ascii: "{") else { return try RawOutput.parse(text, question) }
+      guard text.dropFirst(ByteOrderMark.length(in: text)).first == UInt8(ascii: "{") else {
+        return try RawOutput.parse(text, question)
+      }
       let object = try object(text)
       if object["apiVersion"] != nil { return try ExecCredentialOutput.parse(object, question) }
       if object["success"] != nil { return try GoogleExecutableOutput.parse(object, question) }

@@ -16,7 +16,7 @@ public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
 /// A strict parser of RFC 8259 JSON over bytes.
 ///
 /// Unlike Foundation's parser it refuses duplicate names, nesting beyond a limit, long runs of combining marks, invalid
-/// UTF-8, lone surrogates and text after the value.
+/// UTF-8, lone surrogates and text after the value. A byte order mark before the value is skipped.
 public struct JSONParser {
   /// The strictness of the parser.
   public enum Leniency: Sendable {
@@ -66,6 +66,7 @@ public struct JSONParser {
     func result(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<Content, JSONSyntaxError> {
       do throws(JSONSyntaxError) {
         var parser = JSONParser(bytes: bytes, leniency: leniency)
+        parser.position = ByteOrderMark.length(in: bytes)
         let content = try read(&parser)
         parser.skipSpace()
         guard parser.position == bytes.count else { throw parser.error("text after the value") }
@@ -117,7 +118,9 @@ public struct JSONParser {
     case UInt8(ascii: "f"): return try literal("false", .bool(false))
     case UInt8(ascii: "n"): return try literal("null", .null)
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number(try number())
-    default: throw error("no JSON value begins here")
+    default:
+      if position == 0, ByteOrderMark.isUTF16(bytes) { throw error("the text \(ByteOrderMark.utf16Predicate)") }
+      throw error("no JSON value begins here")
     }
   }
 

@@ -150,8 +150,8 @@ enum SecretFile {
     } catch {
       throw refused(error.description)
     }
-    let end = file.bytes.lastIndex { $0 != 0x0A && $0 != 0x0D }.map { $0 + 1 } ?? 0
-    let secret = Secret(String(decoding: file.bytes[..<end], as: UTF8.self))
+    let secret: Secret
+    do { secret = try Secret(fileContent: file.bytes) } catch { throw refused(error.description) }
     guard SalesforceText.isToken(secret) else { throw refused("holds no secret: printable, on one line") }
     return secret
   }

@@ -67,6 +67,7 @@ final class ChatAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, AddsToSe
   }
 
   private func check(_ token: Secret, now: Timestamp) throws(SDKError) -> CheckedCredential {
+    let token = CredentialWrapping.removed(fromJWT: token)
     let jwt = try ChatJWT(token, externalIdMax: settings.externalIdMax, now: now)
     return CheckedCredential(
       credential: Credential(token: token, type: .jwt, obtainedAt: now, expiresAt: jwt.expiresAt),

@@ -32,6 +32,7 @@ final class MessagingAdapter: SDKAdapter, MakesAnonymousUsers, KeepsConnection, 
   // MARK: Before the network
 
   func check(_ token: Secret, now: Timestamp) throws(SDKError) -> CheckedCredential {
+    let token = CredentialWrapping.removed(fromJWT: token)
     let jwt = try MessagingJWT(token, now: now, isStrict: settings.strictJWT ?? false)
     return CheckedCredential(
       credential: Credential(token: token, type: .jwt, obtainedAt: now, expiresAt: jwt.expiresAt),

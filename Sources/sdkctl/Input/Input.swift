@@ -59,6 +59,16 @@ struct Input {
     }
   }
 
+  /// Returns bytes as text in UTF-8.
+  ///
+  /// - Throws: `CommandFailure` for UTF-16, which Windows shells write.
+  static func text(_ bytes: [UInt8], _ path: String = "-") throws -> String {
+    guard !ByteOrderMark.isUTF16(bytes) else {
+      throw CommandFailure.input("\(name(path)) \(ByteOrderMark.utf16Predicate).")
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   private static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
   private static func bytes(of descriptor: CInt) throws -> [UInt8] {

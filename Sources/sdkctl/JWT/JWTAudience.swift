@@ -64,8 +64,12 @@ struct JWTFinding: Hashable {
   }
 
   /// Returns all findings about a JWT for an SDK at a time, the most severe first.
-  static func all(in jwt: DecodedJWT, for audience: JWTAudience = .messaging, now: Timestamp) -> [JWTFinding] {
-    let found = audience.findings(in: jwt, now: now)
+  ///
+  /// - Parameter other: findings from outside the JWT.
+  static func all(
+    in jwt: DecodedJWT, for audience: JWTAudience = .messaging, now: Timestamp, besides other: [JWTFinding] = []
+  ) -> [JWTFinding] {
+    let found = other + audience.findings(in: jwt, now: now)
     let order: [Severity] = [.error, .warning, .note]
     return order.flatMap { severity in found.filter { $0.severity == severity } }
   }

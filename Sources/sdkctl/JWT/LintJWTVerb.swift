@@ -28,13 +28,16 @@ struct LintJWTVerb: Verb {
 
   func run(in context: CommandContext) async throws {
     let bytes = try context.input.secret(from: file, prompt: "JWT (not shown): ")
-    let text = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
-    guard text.count == 1, let word = text.first, let jwt = DecodedJWT(String(word)) else {
+    let wrapping = CredentialWrapping(try Input.text(bytes))
+    guard let jwt = DecodedJWT(wrapping.content) else {
       throw CommandFailure(
         message: "This is no JWT: three parts of base64url with dots between, the first two JSON objects.",
         reason: "failedToDecodeJWT", status: 1)
     }
-    let findings = JWTFinding.all(in: jwt, for: sdk, now: .now)
+    let around = wrapping.description.map { part in
+      JWTFinding(.warning, "wrapped", "There is \(part) around the JWT; sdkd removes it, vendors refuse it.")
+    }
+    let findings = JWTFinding.all(in: jwt, for: sdk, now: .now, besides: around.map { [$0] } ?? [])
     let report: JSON = [
       "header": .object(jwt.header), "payload": .object(jwt.payload), "findings": .array(findings.map(\.json)),
     ]

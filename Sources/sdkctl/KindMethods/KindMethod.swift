@@ -69,7 +69,7 @@ struct KindMethod: Hashable {
 
   private func value(of read: [UInt8]) throws -> JSON {
     guard input == .text else { return try Input.json(read) }
-    let text = String(decoding: read, as: UTF8.self)
+    let text = try Input.text(read)
     let line = text.drop(while: \.isWhitespace).prefix { !$0.isNewline }
     let rest = text[line.endIndex...]
     guard !line.isEmpty, rest.allSatisfy(\.isWhitespace) else {

@@ -77,7 +77,11 @@ struct PushVerb: Verb {
       try context.presenter.list(pushes, none: "\(id) has no registrations.", context.errors) { Self.table(pushes) }
     case .register:
       let bytes = try context.input.secret(from: file, prompt: "Address (not shown): ")
-      let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+      let text = try Input.text(bytes)
+      if let wrapping = CredentialWrapping(text).description {
+        throw CommandFailure.input("There is \(wrapping) around the address; give the address alone.")
+      }
+      let words = text.split(whereSeparator: \.isWhitespace)
       guard words.count == 1, let address = words.first, let type else {
         throw CommandFailure.input("One address is expected, without spaces.")
       }

@@ -2,6 +2,7 @@ import Glibc
 import JSONRPC
 import Linux
 import SDKInstances
+import SDKProtocol
 
 /// A resolver of secrets that files refer to: `{ credential = "NAME" }`, `{ file = "/path" }`.
 struct SecretSource: Sendable {
@@ -30,41 +31,33 @@ struct SecretSource: Sendable {
 
   private func credential(_ name: String) throws(SecretProblem) -> String {
     func refuse(_ message: String) -> SecretProblem { SecretProblem(member: "credential", message: message) }
-    let bytes = name.utf8
-    guard (1...255).contains(bytes.count), name != ".", name != "..",
-      bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") })
+    let letters = name.utf8
+    guard (1...255).contains(letters.count), name != ".", name != "..",
+      letters.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") })
     else { throw refuse("This is no name of a credential.") }
     guard let credentialsDirectory else {
       throw refuse("There are no credentials; the unit needs LoadCredential= or LoadCredentialEncrypted=.")
     }
+    let bytes: [UInt8]
     do throws(FileProblem) {
-      return try text(try BoundedFile(reading: "\(credentialsDirectory)/\(name)", limit: Self.maximumBytes).bytes)
+      bytes = try BoundedFile(reading: "\(credentialsDirectory)/\(name)", limit: Self.maximumBytes).bytes
     } catch {
       throw refuse("The credential \(error).")
     }
+    do { return try Secret(fileContent: bytes).reveal() } catch { throw refuse("The credential \(error).") }
   }
 
   private func file(_ path: String) throws(SecretProblem) -> String {
     func refuse(_ message: String) -> SecretProblem { SecretProblem(member: "file", message: message) }
     guard path.hasPrefix("/") else { throw refuse("This must be an absolute path.") }
+    let content: BoundedFile
     do throws(FileProblem) {
-      let content = try BoundedFile(reading: path, limit: Self.maximumBytes)
-      guard !content.mode.isReadableByOthers else {
-        throw FileProblem.readableByOthers
-      }
-      return try text(content.bytes)
+      content = try BoundedFile(reading: path, limit: Self.maximumBytes)
+      guard !content.mode.isReadableByOthers else { throw .readableByOthers }
     } catch {
       throw refuse("The file \(error).")
     }
-  }
-
-  private func text(_ bytes: [UInt8]) throws(FileProblem) -> String {
-    var bytes = bytes[...]
-    if bytes.last == 0x0A { bytes.removeLast() }
-    if bytes.last == 0x0D { bytes.removeLast() }
-    guard !bytes.isEmpty else { throw .empty }
-    guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else { throw .notText }
-    return text
+    do { return try Secret(fileContent: content.bytes).reveal() } catch { throw refuse("The file \(error).") }
   }
 }
 

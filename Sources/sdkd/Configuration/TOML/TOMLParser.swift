@@ -32,7 +32,7 @@ struct TOMLParser {
   /// - Throws: the first part that is invalid TOML or not allowed in a configuration.
   static func parse(_ bytes: [UInt8]) throws(TOMLSyntaxProblem) -> (root: JSONObject, lines: TOMLLineIndex) {
     var parser = TOMLParser(bytes)
-    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { parser.position = 3 }
+    parser.position = ByteOrderMark.length(in: bytes)
     while parser.peek != nil { try parser.parseLine() }
     return (parser.root.object, parser.index)
   }
