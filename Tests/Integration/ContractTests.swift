@@ -31,6 +31,19 @@ import Testing
     #expect(status == 0, "make it anew with Packaging/documentation/make-rows: \(program.logText)")
   }
 
+  @Test(
+    "The hint for an unknown method is one that ends with the word, and never the opposite",
+    arguments: [
+      ("chatCenter.deauthorize", "chatCenter.deauthorizeUser"), ("loginUser", "messaging.loginUser"),
+      ("chatCenter.authorise", "chatCenter.authorize"), ("nothing.like.it", ""),
+    ])
+  func hints(_ name: String, _ expected: String) throws {
+    let error = try Desk.open().connect().failure(name)
+    #expect(error.reason == "methodNotFound")
+    #expect(
+      error.data["hints"]?.arrayValue?.first == (expected.isEmpty ? nil : .string("nearest: \(expected)")), "\(error)")
+  }
+
   @Test func discoverAnswersTheSame() throws {
     let desk = try Desk.open()
     let document = try desk.connect().call("rpc.discover")

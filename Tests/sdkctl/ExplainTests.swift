@@ -112,6 +112,66 @@ struct ExplainTests {
     #expect(part.errors.contains("did you mean reauthNeeded?"), "\(part.errors)")
   }
 
+  /// Names of the SDKs' own APIs, with what each leads to.
+  static let names = [
+    ("initialize", "instance.create"), ("invalidate", "instance.delete"), ("loginUser", "messaging.loginUser"),
+    ("Zendesk.instance?.loginUser", "messaging.loginUser"), ("logoutUser", "messaging.logoutUser"),
+    ("getCurrentUser", "messaging.getCurrentUser"), ("authenticationDelegate", "delegate.attach"),
+    ("AuthenticationDelegate", "delegate.attach"), ("onInvalidAuth", "delegate.invalidAuth"),
+    ("addEventObserver", "events.subscribe"), ("updatePushNotificationToken", "push.register"),
+    ("setIdentity", "support.setIdentity"), ("setIdentity", "chat.setIdentity"),
+    ("createAnonymous", "support.setIdentity"), ("createJwt", "support.setIdentity"),
+    ("setAuthenticationSettings", "serviceChat.setAuthenticationSettings"),
+    ("shouldAuthenticateServiceType", "delegate.shouldAuthenticate"),
+    ("authenticationFailed", "delegate.authenticationFailed"), ("JWTAuthenticator", "delegate.getToken"),
+    ("getToken", "chat.setIdentity"), ("resetIdentity", "chat.resetIdentity"),
+    ("NotificationAuthenticationFailed", "events.subscribe"), ("registerPushToken", "wrongKind"),
+    ("authorize", "chatCenter.authorize"), ("didReceiveNetwork", "networkError"), ("logout", "chatCenter.logout"),
+    ("deauthorizeUser", "chatCenter.deauthorizeUser"), ("updateData", "chatCenter.updateData"),
+    ("prefill", "chatCenter.prefill"), ("getChat", "chatCenter.getChat"), ("jwtauthenticator", "delegate.getToken"),
+  ]
+
+  @Test("A name of an SDK's own API leads to what takes its place", arguments: names)
+  func sdkCalls(_ name: String, _ method: String) async throws {
+    let text = try await explain(name.split(separator: "?.").last.map(String.init) ?? name)
+    #expect(text.contains("SDK call") && text.contains(method) && text.contains("difference"), "\(text)")
+  }
+
+  @Test("A question of a delegate is explained, and a word near a method leads to it")
+  func questionsAndHints() async throws {
+    #expect(try await explain("delegate.getToken").contains("question"))
+    let document = try Self.document()
+    for (word, hint) in [
+      ("attach", "delegate.attach"), ("unregister", "push.unregister"), ("detach", "delegate.detach"),
+      ("shouldAuthenticate", "delegate.shouldAuthenticate"), ("deauthorise", "deauthorizeUser"),
+      ("getTokn", "getToken"),
+    ] {
+      let run = Run()
+      #expect(await run.status("explain", word) { _, _ in document } == 2)
+      #expect(run.errors.contains("did you mean \(hint)?"), "\(word): \(run.errors)")
+    }
+  }
+
+  @Test("Each row names what exists, each method of a kind has a row, and the page has the tables")
+  func sdkTables() throws {
+    let document = try Self.document()
+    let methods = document["methods"]?.arrayValue ?? []
+    let names = Set((methods + (document["x-requests"]?.arrayValue ?? [])).compactMap { $0["name"]?.stringValue })
+    for call in SDKCall.all {
+      #expect(names.isSuperset(of: call.methods), "\(call.names)")
+      #expect(call.difference.hasSuffix(".") && !call.difference.contains("\n"), "\(call.names)")
+    }
+    for method in methods {
+      guard let kind = method["x-sdkd"]?["kind"]?.stringValue, let name = method["name"]?.stringValue else { continue }
+      // Neither has a counterpart in its SDK.
+      if ["support.clearIdentity", "serviceChat.getAuthenticationSettings"].contains(name) { continue }
+      #expect(SDKCall.all.contains { $0.kind == kind && $0.methods.contains(name) }, "\(name)")
+    }
+    let page = try String(
+      contentsOf: Self.root.appendingPathComponent("Packaging/documentation/phone-sdk.md"), encoding: .utf8)
+    #expect(page.hasSuffix("\n\n" + SDKCall.markdown(document)), "put in what sdkctl explain --sdk-calls prints")
+  }
+
   @Test("The methods of a reason are those that declare it")
   func methods() {
     let reference = ErrorReference(document: [

@@ -90,7 +90,7 @@ public final class Gateway: Sendable {
   /// Must be called in the order of arrival.
   public func accept(_ request: RPCRequest, session: ClientSession) -> Acceptance {
     guard let entry = entries[request.method] else {
-      let error = RPCError.methodNotFound(request.method, nearest: request.method.nearest(in: entries.keys))
+      let error = RPCError.methodNotFound(request.method, nearest: request.method.nearestMethod(in: entries.keys))
       refused(request, error, by: session)
       return .reply(.failure(error))
     }

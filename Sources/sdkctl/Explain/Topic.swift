@@ -37,7 +37,8 @@ struct Topics {
 
   /// Returns the topics of this name: a word such as `timeout` can be a reason and a setting.
   func named(_ name: String) -> [Topic] {
-    (reasons + states + methods + events + kinds).filter { $0.name == name }
+    (reasons + states + methods + questions + events + kinds).filter { $0.name == name }
+      + calls.filter { $0.call.words.contains { $0.lowercased() == name.lowercased() } }.map(\.topic)
       + settings.filter { $0.name == name || $0.name.hasSuffix(" \(name)") }
   }
 
@@ -45,8 +46,9 @@ struct Topics {
   var names: [(type: String, names: [String])] {
     func all(_ topics: [Topic]) -> [String] { topics.map(\.name) }
     return [
-      ("reasons", all(reasons)), ("states", all(states)), ("methods", all(methods)), ("events", all(events)),
-      ("kinds", all(kinds)),
+      ("reasons", all(reasons)), ("states", all(states)), ("methods", all(methods)),
+      ("questions", all(questions)), ("events", all(events)),
+      ("kinds", all(kinds)), ("SDK calls", calls.flatMap { $0.call.words.filter(\.isPlainName) }.uniqued),
       ("settings", settings.map { $0.name.split(separator: " ").last.map(String.init) ?? "" }.uniqued),
     ]
   }
@@ -74,8 +76,13 @@ struct Topics {
     }
   }
 
-  private var methods: [Topic] {
-    (document["methods"]?.arrayValue ?? []).map { method in
+  private var methods: [Topic] { topics(of: "methods", type: "method") }
+
+  /// The questions that the daemon asks delegates.
+  private var questions: [Topic] { topics(of: "x-requests", type: "question") }
+
+  private func topics(of member: String, type: String) -> [Topic] {
+    (document[member]?.arrayValue ?? []).map { method in
       let errors = (method["errors"]?.arrayValue ?? []).flatMap(ErrorReference(document: document).reasons)
       let params = (method["params"]?.arrayValue ?? []).map { param -> JSON in
         let isRequired = param["required"]?.boolValue == true
@@ -84,7 +91,7 @@ struct Topics {
             + (param["description"]?.stringValue ?? ""))
       }
       return Topic(
-        type: "method", name: method["name"]?.stringValue ?? "?",
+        type: type, name: method["name"]?.stringValue ?? "?",
         facts: [
           ("summary", method["summary"] ?? .null), ("description", method["description"] ?? .null),
           ("role", method["x-sdkd"]?["role"] ?? .null), ("kind", method["x-sdkd"]?["kind"] ?? "all"),
@@ -125,6 +132,30 @@ struct Topics {
           ("settings", .array(own)),
         ])
     }
+  }
+
+  private var calls: [(call: SDKCall, topic: Topic)] {
+    SDKCall.all.map { call in
+      let sdk = (document["x-kinds"]?.arrayValue ?? []).first { $0["name"]?.stringValue == call.kind }?["summary"]
+      let methods = call.methods.isEmpty ? ["none"] : call.methods
+      let topic = Topic(
+        type: "SDK call", name: call.names.joined(separator: ", "),
+        facts: [
+          ("sdk", sdk ?? .null), ("kind", .string(call.kind)), ("here", .array(methods.map(JSON.string))),
+          ("events", .array(call.events.map { .string($0.rawValue) })), ("difference", .string(call.difference)),
+        ])
+      return (call, topic)
+    }
+  }
+
+  /// Returns the topic that a word probably means; `nil` if there is none.
+  func nearest(to word: String) -> String? {
+    let names = names.flatMap(\.names)
+    let isEnding = { (name: String) in name.lowercased().hasSuffix("." + word.lowercased()) }
+    if let method = (methods + questions).map(\.name).first(where: isEnding) { return method }
+    // A part of a name is more than a typo away from it.
+    let part = word.count < 3 ? nil : names.first { $0.lowercased().contains(word.lowercased()) }
+    return part ?? word.nearest(in: names)
   }
 
   /// The settings of all kinds; the name is that of the kind, a space, and the key.
@@ -175,6 +206,11 @@ struct Topics {
     }
     return ([schema["format"]?.stringValue ?? name] + bounds).joined(separator: ", ")
   }
+}
+
+extension String {
+  /// Whether it has no arguments and no dots.
+  fileprivate var isPlainName: Bool { !contains { "(.".contains($0) } }
 }
 
 extension [String] {

@@ -66,7 +66,23 @@ enum MessagingRules {
     } else if let id, id.unicodeScalars.count > 200 {
       found.append(.init(.warning, "externalIdLong", "external_id is longer than 200 characters, too long for some."))
     }
-    return found
+    return found + email(jwt.payload)
+  }
+
+  /// Returns the finding about an e-mail address that the vendor does not count as an identity of the user.
+  private static func email(_ payload: JSONObject) -> [JWTFinding] {
+    guard payload["email"]?.stringValue?.isEmpty == false else { return [] }
+    let why = "the vendor identifies nobody by an email that is not verified, which makes duplicate users."
+    switch payload["email_verified"] {
+    case .bool?: return []
+    case nil, .null?: return [.init(.warning, "emailNotVerified", "There is an email without email_verified: \(why)")]
+    case let other?:
+      return [
+        .init(
+          .warning, "emailVerifiedNotBoolean",
+          "email_verified is a \(other.typeName); write true without quotes: \(why)")
+      ]
+    }
   }
 }
 

@@ -8,11 +8,13 @@ struct ExplainVerb: Verb {
     verb: "explain", abstract: "Explain a reason, a method, a state, an event, a kind or a setting.",
     discussion: """
       A reason is the word in parentheses behind an error. Methods, kinds and settings are those of the daemon; without \
-      one, those of the installed sdkd. Without a topic all are listed. sdkd.toml(5) has the settings of the daemon.
+      one, those of the installed sdkd. A name from the API of a phone SDK, such as loginUser or onInvalidAuth, leads to \
+      what takes its place. Without a topic all are listed. sdkd.toml(5) has the settings of the daemon.
       """,
     examples: [
       "sdkctl explain providerBackoff", "sdkctl explain token.get", "sdkctl explain reauthNeeded",
       "sdkctl explain tokenRefreshed", "sdkctl explain zendesk.chat", "sdkctl explain refresh.margin",
+      "sdkctl explain onInvalidAuth",
     ])
 
   @Argument(help: "The topic.", completion: CompletionSource.topics)
@@ -21,22 +23,22 @@ struct ExplainVerb: Verb {
   @Flag(help: ArgumentHelp("Print the tables of errors.md.", visibility: .hidden))
   var reference = false
 
+  @Flag(help: ArgumentHelp("Print the tables of phone-sdk.md.", visibility: .hidden))
+  var sdkCalls = false
+
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
     let document = await Self.document(context)
     if reference { return try context.output.text(ErrorReference(document: document).markdown) }
+    if sdkCalls { return try context.output.text(SDKCall.markdown(document)) }
     let topics = Topics(document: document)
     guard let topic else { return try list(topics, context) }
     let found = topics.named(topic)
     guard !found.isEmpty else {
-      let names = topics.names.flatMap(\.names)
-      // A part of a name is more than a typo away from it.
-      let part = topic.count < 3 ? nil : names.first { $0.lowercased().contains(topic.lowercased()) }
       throw CommandFailure.usage(
-        "\(topic) is not a reason, method, state, event, kind or setting.",
-        hints: ((part ?? topic.nearest(in: names)).map { ["did you mean \($0)?"] } ?? [])
-          + ["sdkctl explain lists the topics"])
+        "\(topic) is not a reason, method, state, event, kind, setting or call of an SDK.",
+        hints: (topics.nearest(to: topic).map { ["did you mean \($0)?"] } ?? []) + ["sdkctl explain lists the topics"])
     }
     guard context.presenter.isForPeople else {
       return try context.presenter.list(found.map(\.json)) { Table(header: [], rows: []) }

@@ -5,8 +5,8 @@ public enum DelegateDetach: SDKMethod {
   public static let name = "delegate.detach"
   public static let summary = "Answers for instances no more on this connection."
   public static let documentation = """
-    For these instances, or for all. One that is not attached is fine. Questions that were sent before may still
-    be answered.
+    For these instances, or for all. One that is not attached is fine. Answers to questions that were sent before are
+    not used: those questions pass to the next delegate or the token provider.
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.write(waits: false)

@@ -7,7 +7,9 @@ public enum PushRegister: SDKMethod {
   public static let documentation = """
     The registration is made at the vendor and belongs to the instance's present user: it ends with their logout, or
     stays at the vendor and is listed as orphaned where the SDK leaves it there. The same address again replaces its
-    registration. A kind without a public contract for push answers wrongKind.
+    registration. It needs a user, unlike the push token of the phone SDKs: without one it fails with notAuthenticated,
+    noIdentity or userNotAuthorized, and the next user's device is registered again. A kind without a public contract
+    for push, such as zendesk.chat, answers wrongKind.
     """
   public static let access = MethodAccess.role(.use)
   public static let ordering = MethodOrdering.write(waits: true)
