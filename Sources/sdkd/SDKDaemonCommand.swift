@@ -116,10 +116,12 @@ enum ConfigurationCheck {
       StandardError.write(untrusted: "\(path): The file does not exist.")
       return 78
     }
-    // Root checks the package's configuration for a daemon that runs as its own user.
-    let isPackaged = ["/etc/sdkd/", "/etc/sdkd-tenants/"].contains { path.hasPrefix($0) }
+    // Root checks the package's configuration for a daemon that runs as its own user, with the rights of that user:
+    // root can read what the daemon can't.
+    let user = ServiceUser(ofConfiguration: path)
+    user?.become()
     let loaded = ConfigurationLoader.load(
-      path: path, kinds: Kinds.all, commandNeedsSameUid: paths.isService || isPackaged)
+      path: path, kinds: Kinds.all, commandNeedsSameUid: paths.isService || user != nil)
     let mistakes = loaded.mistakes + loaded.warnings
     for mistake in mistakes { StandardError.write(untrusted: "\(mistake)") }
     if mistakes.isEmpty {

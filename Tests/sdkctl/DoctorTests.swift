@@ -170,7 +170,7 @@ import Testing
   func aUnitThatWasGivenUpIsAFailure() throws {
     func finding(_ service: String, _ socket: String = "ActiveState=active", tenant: String? = nil) throws -> Finding? {
       let place = try DaemonPlace(tenant.map(SocketLocation.tenant) ?? .system)
-      return UnitCheck(place: place, service: .init(service), socket: .init(socket)).finding
+      return UnitCheck(place: place, service: .init(service), socket: .init(socket)).findings.first
     }
     let failed = try finding("ActiveState=failed\nSubState=failed\nResult=exit-code\nNRestarts=60\n")
     #expect(failed?.status == .failing)
@@ -187,7 +187,8 @@ import Testing
     #expect(looping?.status == .failing)
     #expect(looping?.message == "sdkd.service is activating (auto-restart), 7 restarts.")
     #expect(try finding("ActiveState=active\nSubState=running\nNRestarts=0")?.status == .ok)
-    #expect(try finding("ActiveState=inactive\nSubState=dead") == nil)
+    let missing = "ActiveState=inactive\nSubState=dead\nLoadState=not-found"
+    #expect(try finding(missing, missing) == nil)
   }
 
   @Test func theVendorsTimeIsRead() {

@@ -17,7 +17,8 @@ struct ConfigurationCheck {
     } catch {
       return Finding(.skipped, "configuration", "sdkd --check gave no result: \(error.description).")
     }
-    let mistakes = ended.errors.split(separator: "\n").count
+    let lines = ended.errors.split(separator: "\n")
+    let mistakes = lines.count
     switch ended.status {
     case 0: return Finding(.ok, "configuration", "\(ended.output.split(separator: "\n").first ?? "No mistakes").")
     case 78 where mistakes > 0 && access(file, R_OK) != 0 && errno == EACCES:
@@ -26,7 +27,7 @@ struct ConfigurationCheck {
     case 78:
       return Finding(
         .failing, "configuration",
-        "\(file) and instances.d have \(mistakes == 1 ? "1 mistake" : "\(mistakes) mistakes").",
+        "\(file) and instances.d have \(mistakes == 1 ? "1 mistake" : "\(mistakes) mistakes"): \(lines.first ?? "")",
         advice: place.command("config check"))
     default: return Finding(.failing, "configuration", "sdkd --check ended with \(ended.status).")
     }

@@ -24,9 +24,10 @@ struct Doctor {
       progress.show("Looking at \(next) …")
     }
     add([], next: "the socket")
-    let units = UnitCheck.findings(of: place, until: .now + Self.hurry / 2)
-    add([SocketCheck(place: place, caller: caller).finding] + units, next: "the daemon")
-    let daemon = await reach()
+    let units = UnitCheck.of(place, until: .now + Self.hurry / 2)
+    let socket = SocketCheck(place: place, caller: caller, cure: units?.cure)
+    add([socket.finding] + (units?.findings ?? []), next: "the daemon")
+    let daemon = await reach(cure: units?.cure)
     guard let info = daemon.info else { return found + daemon.findings + around(place, within: Self.hurry) }
     let place = place.adding(info)
     let isAdmin = RightsCheck.isAdmin(info)
@@ -51,7 +52,8 @@ struct Doctor {
       knowsProxy: isAdmin,
       authorities: TrustedAuthorities(configuration: place.configuration, process: info["pid"]?.intValue))
     add(vendors.findings(), next: "configuration, key, disk, clock and journal")
-    return found + around(place, within: Self.leisure)
+    let descriptors = DescriptorCheck.finding(process: info["pid"]?.intValue, place).map { [$0] } ?? []
+    return found + descriptors + around(place, within: Self.leisure)
   }
 
   /// Returns the findings of the checks that need no daemon.
@@ -59,10 +61,10 @@ struct Doctor {
     let deadline = ContinuousClock.now + limit
     return [
       ConfigurationCheck(place: place, deadline: deadline).finding,
-      KeyCheck(place: place, caller: caller, deadline: deadline).finding,
+      KeyCheck(place: place, caller: caller, deadline: deadline).finding, StateFilesCheck(place: place).finding,
       DiskCheck(place: place).finding, ClockCheck.finding(until: deadline),
       JournalCheck(place: place, caller: caller, deadline: deadline).finding,
-    ]
+    ].compactMap(\.self)
   }
 
   /// Returns the finding for a daemon that accepts connections but does not respond.
@@ -70,7 +72,7 @@ struct Doctor {
     Finding(.failing, "daemon", message, advice: place.systemctl("restart", "service", byHand: "restart it"))
   }
 
-  private func reach() async -> (info: JSON?, findings: [Finding]) {
+  private func reach(cure: String?) async -> (info: JSON?, findings: [Finding]) {
     let start = ContinuousClock.now
     do {
       let info = try await context.ask(DaemonInfo.self, Empty())
@@ -87,7 +89,7 @@ struct Doctor {
         [
           Finding(
             .failing, "daemon", message,
-            advice: place.systemctl("status", "service", byHand: "start it: sdkd --socket \(place.socket)"))
+            advice: cure ?? place.systemctl("status", "service", byHand: "start it: sdkd --socket \(place.socket)"))
         ]
       )
     }

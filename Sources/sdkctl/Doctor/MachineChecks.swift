@@ -22,6 +22,11 @@ struct DiskCheck {
           .failing, "disk", "\(state) can't be looked at: \(why).",
           advice: place.systemctl("restart", "service", byHand: "start the daemon, which makes it"))
     }
+    guard system.f_flag & UInt(ST_RDONLY) == 0 else {
+      return Finding(
+        .failing, "disk", "The file system of \(state) is mounted read-only.",
+        advice: "find out why: dmesg | tail; then: mount -o remount,rw \"$(stat -c %m \(state))\"")
+    }
     let free = UInt64(system.f_bavail) * UInt64(system.f_frsize)
     let text = "\(Figure.bytes(Double(free))) are free for \(state)."
     if system.f_files > 0, system.f_favail < 100 {
@@ -36,14 +41,16 @@ struct DiskCheck {
 /// The check that the machine's clock is synchronized.
 enum ClockCheck {
   static func finding(until deadline: ContinuousClock.Instant) -> Finding {
-    let words = ["timedatectl", "show", "--property=NTPSynchronized", "--value"]
+    let words = ["timedatectl", "show", "--property=NTPSynchronized,CanNTP"]
     guard let ended = try? ChildProcess.run(words, until: deadline), ended.status == 0 else {
       return Finding(.skipped, "clock", "timedatectl does not say whether the clock is kept right.")
     }
-    guard !ended.output.hasPrefix("yes") else { return Finding(.ok, "clock", "The clock is kept right.") }
+    let lines = ended.output.split(separator: "\n")
+    guard !lines.contains("NTPSynchronized=yes") else { return Finding(.ok, "clock", "The clock is kept right.") }
     return Finding(
       .warning, "clock", "No time service runs. With a wrong clock tokens seem to expire too early or too late.",
-      advice: "timedatectl set-ntp true")
+      // Without a time service that systemd knows of, set-ntp fails.
+      advice: lines.contains("CanNTP=no") ? "apt install systemd-timesyncd" : "timedatectl set-ntp true")
   }
 }
 
@@ -69,9 +76,22 @@ struct KeyCheck {
     let credentials = CredentialStore(tenant: tenant)
     if hasUnit, credentials.has(CredentialStore.current) { return credential(credentials, tenant) }
     let file = "\(state)/root.key"
+    // Whether the file opens the state; nil if that can't be found out.
+    let opens = (try? StateKey(of: state, nil, until: deadline)).map { !$0.isSealed || $0.fileOpens }
+    let recovery = hasUnit ? place.command("key init --recovery") + ", with the recovery key of the state" : nil
     var status = stat()
     guard lstat(file, &status) == 0 else {
-      return Finding(.skipped, "key", "There is no \(file), and no credential that this command knows of.")
+      guard opens == false else {
+        return Finding(.skipped, "key", "There is no \(file), and no credential that this command knows of.")
+      }
+      return Finding(
+        .failing, "key", "The key that the state is sealed with is missing: there is neither \(file) nor a credential.",
+        advice: recovery ?? "put \(file) back")
+    }
+    guard opens != false else {
+      return Finding(
+        .failing, "key", "\(file) is not the key that the state is sealed with, as after a restore on another machine.",
+        advice: recovery ?? "put the root.key back that belongs to the state")
     }
     guard status.st_mode & 0o077 == 0 else {
       return Finding(.failing, "key", "\(file) can be read by others.", advice: "chmod 600 \(file)")
@@ -87,6 +107,7 @@ extension KeyCheck {
   /// Checks that the credential opens the state, which its existence does not prove.
   private func credential(_ store: CredentialStore, _ tenant: String?) -> Finding {
     let file = store.file(CredentialStore.current)
+    let recovery = place.command("key init --recovery") + ", with the recovery key of the state"
     let names = [CredentialStore.current, CredentialStore.next].filter(store.has)
     do {
       for name in names {
@@ -102,11 +123,10 @@ extension KeyCheck {
         }
       }
     } catch {
-      return Finding(.failing, "key", CommandFailure(error)?.message ?? "\(file) can't be tried on the state.")
+      return Finding(
+        .failing, "key", CommandFailure(error)?.message ?? "\(file) can't be tried on the state.", advice: recovery)
     }
-    return Finding(
-      .failing, "key", "The credential \(file) does not open the state.",
-      advice: place.command("key init --recovery") + ", with the recovery key of the state")
+    return Finding(.failing, "key", "The credential \(file) does not open the state.", advice: recovery)
   }
 }
 

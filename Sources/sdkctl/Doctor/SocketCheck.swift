@@ -4,6 +4,8 @@ import Glibc
 struct SocketCheck {
   let place: DaemonPlace
   let caller: Caller
+  /// The command that starts the daemon's units, if they are not running.
+  var cure: String?
 
   var finding: Finding {
     let path = place.socket
@@ -16,7 +18,7 @@ struct SocketCheck {
       }
       return Finding(
         .failing, "socket", "There is no socket at \(path).",
-        advice: place.systemctl("restart", "socket", byHand: "start a daemon there: sdkd --socket \(path)"))
+        advice: cure ?? place.systemctl("restart", "socket", byHand: "start a daemon there: sdkd --socket \(path)"))
     }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       return Finding(.failing, "socket", "\(path) is no socket.", advice: "see what it is: ls -l \(path)")

@@ -1,4 +1,5 @@
-/// The check of the daemon's unit in systemd: whether it runs, restarts repeatedly, or has failed.
+/// The check of the daemon's units in systemd: whether they run, restart repeatedly, have failed, or are stopped, masked
+/// or disabled.
 struct UnitCheck {
   /// The properties of a unit, as `systemctl show` prints them.
   struct State: Hashable {
@@ -6,6 +7,10 @@ struct UnitCheck {
     var sub = ""
     var result = ""
     var restarts = 0
+    /// Whether systemd has a file of the unit, and may load it: `loaded`, `masked` or `not-found`.
+    var load = ""
+    /// Whether it is started at boot, such as `enabled`.
+    var file = ""
 
     /// Parses lines such as `ActiveState=failed`.
     init(_ text: String) {
@@ -17,6 +22,8 @@ struct UnitCheck {
         case "SubState": sub = parts[1]
         case "Result": result = parts[1]
         case "NRestarts": restarts = Int(parts[1]) ?? 0
+        case "LoadState": load = parts[1]
+        case "UnitFileState": file = parts[1]
         default: break
         }
       }
@@ -33,12 +40,13 @@ struct UnitCheck {
   let service: State
   let socket: State
 
-  /// Returns the findings for a daemon that has units; none without units, or when systemd does not respond in time.
-  static func findings(of place: DaemonPlace, until deadline: ContinuousClock.Instant) -> [Finding] {
+  /// Asks systemd for the units of a daemon. Returns `nil` for a daemon without units, or when systemd does not respond
+  /// in time.
+  static func of(_ place: DaemonPlace, until deadline: ContinuousClock.Instant) -> UnitCheck? {
     guard let unit = place.unit, let service = show("\(unit).service", place, deadline),
       let socket = show("\(unit).socket", place, deadline)
-    else { return [] }
-    return UnitCheck(place: place, service: service, socket: socket).finding.map { [$0] } ?? []
+    else { return nil }
+    return UnitCheck(place: place, service: service, socket: socket)
   }
 
   private static func show(
@@ -46,31 +54,69 @@ struct UnitCheck {
   ) -> State? {
     let manager = place.mode == .user ? ["--user"] : []
     let words =
-      ["systemctl"] + manager + ["show", unit, "--property=ActiveState,SubState,Result,NRestarts"]
+      ["systemctl"] + manager + [
+        "show", unit, "--property=ActiveState,SubState,Result,NRestarts,LoadState,UnitFileState",
+      ]
     guard let ended = try? ChildProcess.run(words, until: deadline), ended.status == 0 else { return nil }
     return State(ended.output)
   }
 
-  /// The finding; `nil` for units that were never started.
-  var finding: Finding? {
-    guard let unit = place.unit else { return nil }
+  /// The findings; none for units that do not exist.
+  var findings: [Finding] { [state, boot].compactMap(\.self) }
+
+  /// The command that starts what is stopped; `nil` if the units run.
+  var cure: String? { state.flatMap { $0.status == .failing ? $0.advice : nil } }
+
+  private var unit: String { place.unit ?? "sdkd" }
+
+  private func systemctl(_ words: String) -> String { "systemctl \(place.mode == .user ? "--user " : "")\(words)" }
+
+  private var state: Finding? {
     let (name, journal) = ("\(unit).service", place.mode == .user ? "journalctl --user" : "journalctl")
+    let units = [("\(unit).socket", socket), (name, service)]
+    let masked = units.filter { $0.1.load == "masked" }.map(\.0)
+    let stopped = units.filter { $0.1.active == "inactive" && $0.1.load != "not-found" }.map(\.0)
+    let both = "\(unit).socket \(unit).service"
     switch (service.active, socket.active) {
+    case _ where !masked.isEmpty:
+      let (isOne, words) = (masked.count == 1, masked.joined(separator: " "))
+      return Finding(
+        .failing, "unit",
+        "\(masked.joined(separator: " and ")) \(isOne ? "is" : "are") masked: nothing can start \(isOne ? "it" : "them").",
+        advice: "\(systemctl("unmask \(words)")); \(systemctl("start \(both)"))")
     case ("failed", _), (_, "failed"):
       // While the start limit lasts, systemd refuses every start, and fails the socket again at the first connection.
-      let both = "\(unit).socket \(unit).service"
-      let manager = place.mode == .user ? "systemctl --user" : "systemctl"
       let words = service.active == "failed" ? "\(name) is \(service.words)." : "\(unit).socket is \(socket.words)."
       return Finding(
         .failing, "unit", words,
-        advice: "read why: \(journal) -u \(name); then \(manager) reset-failed \(both); "
-          + "\(manager) start \(both)")
+        advice: "read why: \(journal) -u \(name); then \(systemctl("reset-failed \(both)")); "
+          + systemctl("start \(both)"))
     case ("activating", _):
       return Finding(
         service.restarts == 0 ? .warning : .failing, "unit", "\(name) is \(service.words).",
         advice: "read why: \(journal) -u \(name)")
+    case (_, "inactive") where !stopped.isEmpty:
+      return Finding(
+        .failing, "unit", "\(stopped.joined(separator: " and ")) \(stopped.count == 1 ? "is" : "are") stopped.",
+        advice: systemctl("start \(both)"))
     case ("active", _): return Finding(.ok, "unit", "\(name) is \(service.words).")
+    case ("inactive", "active"):
+      return Finding(
+        .warning, "unit", "\(name) is stopped, so that no token is renewed. \(unit).socket starts it at the next call.",
+        advice: systemctl("start \(name)"))
     default: return nil
     }
+  }
+
+  /// The finding about units that do not start at boot.
+  private var boot: Finding? {
+    let disabled = [("\(unit).socket", socket), ("\(unit).service", service)].filter { $0.1.file == "disabled" }
+    guard !disabled.isEmpty else { return nil }
+    let names = disabled.map(\.0)
+    return Finding(
+      .warning, "boot",
+      "\(names.joined(separator: " and ")) \(names.count == 1 ? "is" : "are") disabled: after a boot "
+        + (socket.file == "disabled" ? "no client can connect." : "the daemon waits for the first call."),
+      advice: systemctl("enable \(names.joined(separator: " "))"))
   }
 }

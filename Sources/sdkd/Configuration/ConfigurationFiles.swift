@@ -21,7 +21,10 @@ struct ConfigurationFiles: Sendable {
   func instancePaths(_ log: MistakeLog) -> [String] {
     guard let directory = opendir(instancesDirectory) else {
       let error = errno
-      if error != ENOENT { log.add(nil, "The directory can't be read: \(SystemCallError.text(of: error)).") }
+      if error != ENOENT {
+        let why = SystemCallError.text(of: error)
+        log.add(nil, "The directory can't be read: \(why).\(Self.cure(of: error, instancesDirectory) ?? "")")
+      }
       return []
     }
     defer { closedir(directory) }
@@ -53,7 +56,9 @@ struct ConfigurationFiles: Sendable {
       content = try BoundedFile(reading: path, limit: Self.maximumBytes)
     } catch {
       if case .system(ENOENT) = error, absenceIsFine { return nil }
-      log.add(nil, "The file \(error).")
+      var cure: String?
+      if case .system(let number) = error { cure = Self.cure(of: number, path) }
+      log.add(nil, "The file \(error).\(cure ?? "")")
       return nil
     }
     if content.mode.isWritableByAnyone {
@@ -68,5 +73,22 @@ struct ConfigurationFiles: Sendable {
       log.add(line: error.line, error.message)
       return nil
     }
+  }
+
+  /// Returns a sentence with the command that lets this process read a file or directory; `nil` if rights are not what
+  /// is missing.
+  private static func cure(of error: Int32, _ path: String) -> String? {
+    guard error == EACCES else { return nil }
+    // The outermost directory that can't be entered is in the way, else the file itself.
+    var closed = path
+    var parent = Directories.parent(of: path)
+    while parent != "/", parent != "." {
+      if access(parent, X_OK) != 0 { closed = parent }
+      parent = Directories.parent(of: parent)
+    }
+    var status = stat()
+    let isDirectory = closed != path || lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    let group = getgrgid(getegid()).map { String(cString: $0.pointee.gr_name) } ?? "\(getegid())"
+    return " Let the daemon read it: chgrp \(group) \(closed); chmod \(isDirectory ? "750" : "640") \(closed)"
   }
 }
