@@ -24,7 +24,9 @@ import Testing
   @Test func theSandboxesAreTight() async throws {
     try await Machine.with { machine in
       try await machine.enableProvider("front-desk", program: "/usr/bin/true")
-      for (unit, limit) in [("sdkd", 1.5), ("sdkd@acme", 1.5), ("sdkd-provider-front-desk@1", 1.6)] {
+      for (unit, limit) in [
+        ("sdkd", 1.5), ("sdkd@acme", 1.5), ("sdkd-provider-front-desk@1", 1.6), ("sdkd-failed@x", 1.6),
+      ] {
         let text = try await machine.sh("systemd-analyze security --offline=no --no-pager \(unit).service").output
         let verdict = text.firstMatch(of: /exposure level for .*: ([0-9.]+)/)?.1
         let exposure = try #require(verdict.flatMap { Double($0) }, "no verdict in \(text)")
