@@ -14,12 +14,12 @@ struct TOMLDocument: Sendable {
   ///
   /// - Throws: the first syntax error.
   init(bytes: [UInt8]) throws(TOMLSyntaxProblem) {
+    guard !ByteOrderMark.isUTF16(bytes) else {
+      throw TOMLSyntaxProblem(line: 1, message: "The text \(ByteOrderMark.utf16Predicate).")
+    }
     if let nul = bytes.firstIndex(of: 0) {
       let line = 1 + bytes[..<nul].count { $0 == 0x0A }
       throw TOMLSyntaxProblem(line: line, message: "A NUL character can't stand in a configuration.")
-    }
-    guard !ByteOrderMark.isUTF16(bytes) else {
-      throw TOMLSyntaxProblem(line: 1, message: "The text \(ByteOrderMark.utf16Predicate).")
     }
     guard String(validating: bytes, as: UTF8.self) != nil else {
       throw TOMLSyntaxProblem(line: Self.firstBrokenLine(of: bytes), message: "The text is not valid UTF-8.")
