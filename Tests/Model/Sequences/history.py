@@ -1,0 +1,124 @@
+"""A record, as the rules read it: who asked for which change of the identity, in which order, and what became of it."""
+import base64, json, re
+
+from answers import MARK
+from kinds import claims
+
+PEOPLE = ("alice", "bob", "carol")
+NUMBERS = {str(360_000 + sum(user.encode())): user for user in PEOPLE}
+TERMINAL = {"userLoggedIn", "userLoggedOut", "loginSuperseded", "logoutFailed", "authenticationFailed", "networkError"}
+SESSION = {"session.open", "chatCenter.getChat"}
+
+
+def people_in(value):
+    """The people whom a text of the daemon names: by name, by an id, in a token or in a header."""
+    text = json.dumps(value)
+    found = set(re.findall(rf"(?:\b|id-|005)({'|'.join(PEOPLE)})\b", text))
+    found |= {claims(token).get("external_id") for token in re.findall(r"eyJ[\w-]+\.[\w-]+\.[\w-]+", text)}
+    for encoded in re.findall(r"Basic ([\w+/=]+)", text):
+        found |= people_in(base64.b64decode(encoded).decode(errors="replace"))
+    found |= {user for number, user in NUMBERS.items() if re.search(rf"\b{number}\b", text)}
+    return found & set(PEOPLE)
+
+
+def user_of(user):
+    """The person of a `User`."""
+    return min(people_in({name: user[name] for name in ("id", "externalId") if user.get(name)}), default=None) if user else None
+
+
+class History:
+    def __init__(self, record):
+        self.record, self.kind = record, record["kind"]
+        self.calls = [call for call in record["calls"] if not call.get("own")]
+        self.vendor, self.questions, self.lives = record["vendor"], record["questions"], record["lives"]
+        self.before, self.after = record.get("before"), record.get("after")
+        self.events = (self.after or {}).get("events") or record["events"]
+        heard = {event["cursor"]: event["at"] for event in record["events"]}
+        self.heard = {event["cursor"]: heard.get(event["cursor"], float("inf")) for event in self.events}
+        self.changes = [self.change(call) for call in self.calls if "user" in call]
+        self.changes += [self.supplied(question) for question in self.questions if question["supplied"]]
+
+    # Changes of the identity
+
+    def change(self, call):
+        """`success` is `None` where nobody knows. `ended` is when the outcome was known."""
+        change = {"user": call["user"], "service": call["params"].get("service"), "sent": call["sent"], "call": call,
+                  "credential": call.get("credential"), "success": None, "ended": call["answered"], "method": call["method"]}
+        if call["error"]:
+            change["success"] = False
+        elif call["result"] is not None and "operation" in call["result"]:
+            outcomes = self.outcomes(call["result"]["operation"], call["user"] is not None)
+            change["ended"] = self.heard[outcomes[0]["cursor"]] if outcomes else None
+            if outcomes:
+                change["success"] = outcomes[0]["type"] == ("userLoggedOut" if call["user"] is None else "userLoggedIn")
+        elif call["result"] is not None:
+            change["success"] = True
+        return change
+
+    def supplied(self, question):
+        """A person whom the bridge supplied may become the user."""
+        return {"user": question["supplied"], "service": question["service"], "sent": question["opened"], "call": None,
+                "credential": None, "success": None, "ended": None, "method": "bridge"}
+
+    def outcomes(self, operation, is_sign_in):
+        """The terminal events of an operation. A former user's end by a switch has the operation, too, and is not its outcome."""
+        return [event for event in self.events if event.get("operation") == operation and event["type"] in TERMINAL
+                and not (is_sign_in and event["type"] == "userLoggedOut" and event["data"].get("cause") == "switch")]
+
+    # Order
+
+    def precedes(self, first, second):
+        """Whether the daemon certainly took the first call before the second."""
+        if not first or not second:
+            return False
+        if first["line"] == second["line"]:
+            return first["n"] < second["n"]
+        if first["answered"] is not None and first["answered"] < second["sent"]:
+            return True
+        return any(first["sent"] < life["began"] <= second["sent"] for life in self.lives)
+
+    def is_before(self, change, call):
+        """Whether a change was applied before the daemon looked at a later call."""
+        own, ended = change["call"], change["ended"]
+        if own and own["line"] == call["line"] and own["n"] < call["n"]:
+            return True
+        return ended is not None and ended < call["sent"]
+
+    def ends(self, change, user, call):
+        """Whether a change means for a call that this user is gone."""
+        if change["user"] == user or change["credential"] == "bridge" or not change["call"]:
+            return False
+        if self.kind == "f" and change["service"] != call["params"].get("service"):
+            return False
+        if change["success"]:
+            return self.is_before(change, call)
+        # Calls after an accepted authorize wait for its end on the same connection, and touch nothing if it fails.
+        own = change["call"]
+        return (change["method"] == "chatCenter.authorize" and own["result"] is not None and own["line"] == call["line"]
+                and own["n"] < call["n"] and change["ended"] is not None and call["sent"] < change["ended"])
+
+    def may_be(self, user, call):
+        """Whether this user may have been the current one for a call."""
+        for change in self.changes:
+            if change["user"] != user or change["sent"] > call["answered"] or change["success"] is False:
+                continue
+            if not any(self.ends(other, user, call) and (self.precedes(change["call"], other["call"]) if change["call"]
+                                                         else change["sent"] < other["sent"] - 5) for other in self.changes):
+                return True
+        return False
+
+    # Times
+
+    def was_killed(self, since, until):
+        """Whether the daemon was killed in that time; `None` for no end."""
+        return any(life["how"] == "kill" and life["ended"] >= since and (until is None or life["ended"] <= until) for life in self.lives)
+
+    def told(self, service=None):
+        """Who the events say came and went, in order."""
+        return [event for event in self.events if event["type"] in ("userLoggedIn", "userLoggedOut")
+                and (self.kind != "f" or event.get("service") == service)]
+
+    def user_at(self, state, service=""):
+        """The person who is in, and the state's name, by a snapshot."""
+        user = state["users"].get(service or ("cases" if self.kind == "f" else "")) or {}
+        return user_of(user), state["instance"].get("state")

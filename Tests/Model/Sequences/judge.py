@@ -1,0 +1,14 @@
+"""All rules, and how often each had something to look at."""
+from history import History
+from rules_calls import answered, shared, waits
+from rules_events import failing_bridge, followed, outcomes, restarted
+from rules_readers import other_people, stored_values
+from rules_vendor import presence, spent_once
+
+RULES = [other_people, answered, outcomes, presence, followed, stored_values, restarted, spent_once, failing_bridge, waits, shared]
+
+
+def judge(record):
+    """What is broken, as pairs of the rule's text and what was seen. The text of a rule is its documentation."""
+    history = History(record)
+    return [(rule.__doc__, what) for rule in RULES for what in rule(history)]

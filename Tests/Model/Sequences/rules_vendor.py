@@ -1,0 +1,118 @@
+"""Rules 4 and 8: what the vendor was told, and in which order."""
+from history import user_of
+
+IN = {"m": {"login"}, "e": {"CLIENT_INFO"}}
+OUT = {"m": {"logout"}, "e": {"CLIENT_OFFLINE"}, "f": {"revocation"}}
+TIMEOUT = 2
+
+
+def presence(history):
+    """4: the vendor has nobody in whom the daemon has out, and nobody out whom the daemon has in."""
+    if history.kind in IN and history.before:
+        for user in {entry["user"] for entry in history.vendor if entry["route"] in IN[history.kind]} - {None}:
+            yield from of_user(history, user)
+    if history.kind in OUT:
+        yield from unasked(history)
+    if history.kind == "f":
+        yield from revoked(history)
+
+
+def of_user(history, user):
+    sent = [entry for entry in history.vendor if entry["user"] == user and entry["arrived"] < history.before["at"]
+            and entry["route"] in IN[history.kind] | OUT[history.kind]]
+    acted = sorted((entry for entry in sent if entry["acted"] is not None), key=lambda entry: entry["acted"])
+    if not acted:
+        return
+    last, present = acted[-1], history.user_at(history.before)[0]
+    if last["route"] in OUT[history.kind] and present == user:
+        # A logout whose answer was lost is none for the daemon.
+        if not last["fault"]:
+            yield f"{user} is signed out at the vendor since {last['acted']:.2f} s, and the daemon has {user} in"
+    elif last["route"] in IN[history.kind] and present != user and not is_excused(history, user, sent, last):
+        yield f"{user} is in at the vendor since {last['acted']:.2f} s, and the daemon has {present or 'nobody'} in"
+
+
+def is_excused(history, user, sent, last):
+    """Whether the daemon can't know better, may not help it, or was told to leave the user at the vendor."""
+    if any(entry["fault"] for entry in sent) or any(life["how"] == "kill" for life in history.lives):
+        return True
+    if history.before["instance"].get("pending") or any(step["do"] == "revoke" for step in history.record["steps"]):
+        return True
+    told = [event for event in history.told() if user_of(event["data"]["user"]) == user]
+    cause = told[-1]["data"].get("cause") if told else None
+    if history.kind == "e":
+        left = any(change["method"] == "chatCenter.deauthorizeUser" for change in history.changes)
+        faulty = any(entry["fault"] for entry in history.vendor if entry["route"] == "registerDevice")
+        return cause in ("switch", "deauthorized", "implicit") or left or faulty
+    local = any(call["params"].get("localOnly") or (call["result"] or {}).get("backendInformed") is False for call in history.calls)
+    return local or cause == "implicit"
+
+
+def unasked(history):
+    """Logouts that reach the vendor after a sign-in of the same user, and that nothing later asked for."""
+    for out in history.vendor:
+        if out["route"] not in OUT[history.kind] or out["acted"] is None:
+            continue
+        for change in history.changes:
+            if not change["call"] or not change["success"] or not is_of(history, change, out) or not came_late(history, change, out):
+                continue
+            if not any(is_reason(history, other, change, out) for other in history.changes) and not was_told(history, change, out):
+                yield f"{out['route']} of {out['user']} at {out['arrived']:.2f} s, which nobody asked for after call {change['call']['n']}"
+                break
+
+
+def is_of(history, change, out):
+    """Whether a logout concerns what a sign-in gave."""
+    if history.kind != "f":
+        return change["user"] == out["user"]
+    known = next((entry["grant"] for entry in history.vendor if entry["token"] == change["credential"]), None)
+    return change["credential"] == out["token"] or (out.get("grant") is not None and out.get("grant") == known) or (
+        change["call"]["params"].get("settings") or {}).get("account", {}).get("refresh_token") == out["token"]
+
+
+def came_late(history, change, out):
+    if change["ended"] < out["arrived"]:
+        return True
+    return history.kind != "f" and any(
+        entry["route"] in IN[history.kind] and entry["user"] == out["user"] and entry["acted"] is not None
+        and change["sent"] < entry["arrived"] and entry["acted"] < out["acted"] and out["arrived"] < change["ended"]
+        for entry in history.vendor)
+
+
+def is_reason(history, other, change, out):
+    """Whether a change may be why the user was signed out, though the sign-in came before it."""
+    if other is change or other["sent"] > out["arrived"] or other["service"] != change["service"]:
+        return False
+    if other["call"] and history.precedes(other["call"], change["call"]):
+        return False
+    return other["user"] != change["user"] or (history.kind == "f" and other["credential"] != change["credential"])
+
+
+def was_told(history, change, out):
+    """Whether the user's end was told between the sign-in and the logout."""
+    return any(event["type"] == "userLoggedOut" and change["sent"] < history.heard[event["cursor"]] < out["acted"] + 1
+               for event in history.events if event["data"].get("cause") in ("implicit", "guest", "switch"))
+
+
+def revoked(history):
+    """Tokens that the daemon gives out at the end, after it has revoked them itself."""
+    out = {entry["token"]: entry for entry in history.vendor if entry["route"] == "revocation" and entry["acted"] is not None}
+    grants = {entry["grant"]: entry for entry in out.values() if entry.get("grant")}
+    for service, token in (history.record.get("token") or {}).items():
+        entry = out.get(token.get("token"))
+        if not entry:
+            continue
+        signed_in = [change for change in history.changes if change["credential"] == entry["token"] and change["success"]]
+        # What nil has revoked already stays revoked when it is set again.
+        if signed_in and signed_in[-1]["sent"] < entry["arrived"]:
+            yield f"token.get of {service} gives a token that the daemon revoked at {entry['acted']:.2f} s"
+
+
+def spent_once(history):
+    """8: no rotating refresh token is spent twice at once."""
+    spent = [entry for entry in history.vendor if entry["route"] == "refresh"]
+    for index, first in enumerate(spent):
+        end = first["answered"] if first["answered"] is not None else first["arrived"] if first["fault"] == "cut" else first["arrived"] + TIMEOUT - 0.3
+        for second in spent[index + 1:]:
+            if second["token"] == first["token"] and second["arrived"] < end and not history.was_killed(first["arrived"], second["arrived"]):
+                yield f"a refresh token of {first['user']} is spent at {first['arrived']:.2f} s and at {second['arrived']:.2f} s"

@@ -1,0 +1,105 @@
+"""Sequences of steps, drawn from a number. Each step is plain data, so that any part of a sequence is one, too."""
+import random
+
+USERS = ["alice", "alice", "bob", "bob", "carol"]
+ROUTES = {
+    "m": ["login", "login", "logout", "user", "push", "anonymous"], "s": ["exchange", "exchange", "push", "settings"],
+    "f": ["refresh", "revocation", "revocation", "user", "push"], "c": ["exchange"],
+    "e": ["config", "history", "history", "registerDevice", "INIT_CHAT", "CLIENT_INFO", "CLIENT_OFFLINE"]}
+FAULTS = ["503", "503", "refusal", "hang", "cut"]
+WAYS = ["good", "good", "late", "silent", "error", "no", "deny"]
+# Every kind has these; a step that occurs twice is twice as likely.
+READS = ["token", "token", "open", "user", "get", "refresh", "pushes"]
+CHANGES = ["put", "put", "remove", "label", "push"]
+OWN = {
+    "m": ["sign_out local"], "s": ["ask_in", "ask_in"], "f": ["push", "push", "push"], "c": [],
+    "e": ["deauthorize", "update_data", "update_data", "prefill", "chat", "chat", "chat"]}
+
+
+class Story:
+    """Draws the steps of one sequence."""
+
+    def __init__(self, letter, number):
+        self.letter, self.number, self.steps = letter, number, []
+        self.draw = random.Random(f"{letter} {number}")
+        shape = self.draw.random()
+        if self.draw.random() < 0.85:
+            self.add("sign_in", user="alice", fresh=True, service="cases", wait=True)
+            if letter in "me" and self.draw.random() < 0.2:
+                self.add("push", service="cases")
+        self.add("pace", "rest", pace=self.draw.choice(["mixed", "mixed", "slow", "quick"]))
+        if shape < 0.55:
+            self.overlap()
+        elif shape < 0.7:
+            self.fail_bridge()
+        else:
+            self.everything()
+
+    def add(self, do, pause=0, **more):
+        self.steps.append({"at": len(self.steps), "do": do, "pause": pause, "line": self.draw.randrange(3)} | more)
+
+    def pause(self):
+        return self.draw.choice([0, 0, 0, 0.02, 0.05, 0.15, 0.3, "answer"])
+
+    def service(self):
+        return self.draw.choice(["cases", "cases", "knowledge"])
+
+    def identity(self):
+        if self.draw.random() < 0.7:
+            self.add("sign_in", self.pause(), user=self.draw.choice(USERS), fresh=self.draw.random() < 0.6, service=self.service(),
+                     wait=self.draw.random() < 0.3)
+        else:
+            self.add("sign_out", self.pause(), service=self.service(), wait=self.draw.random() < 0.3)
+
+    def one(self, names):
+        self.add(self.draw.choice(names), self.pause(), service=self.service(), key=self.draw.choice(["k1", "k2"]))
+
+    def fault(self):
+        self.add("fault", route=self.draw.choice(ROUTES[self.letter]), fault=self.draw.choice(FAULTS))
+
+    def overlap(self):
+        """A user who is in, then two to five changes that overlap."""
+        if self.draw.random() < 0.35:
+            self.fault()
+        if self.draw.random() < 0.5:
+            self.add("delegate", way=self.draw.choice(WAYS))
+        for _ in range(self.draw.randint(2, 5)):
+            if self.draw.random() < 0.6:
+                self.identity()
+            else:
+                self.one(OWN[self.letter] * 2 + CHANGES + READS)
+
+    def fail_bridge(self):
+        """The vendor refuses what it knew, and nobody supplies a credential."""
+        self.add("delegate", way=self.draw.choice(["silent", "error", "error"]))
+        self.add("revoke")
+        if self.draw.random() < 0.4:
+            self.fault()
+        for _ in range(self.draw.randint(3, 6)):
+            self.add(self.draw.choice(["refresh", "refresh", "reject", "open", "token"]), self.draw.choice(["answer", "answer", 0.1, 0.3]),
+                     service="cases")
+
+    def everything(self):
+        for _ in range(self.draw.randint(6, 22)):
+            way = self.draw.random()
+            if way < 0.3:
+                self.identity()
+            elif way < 0.8:
+                self.one(OWN[self.letter] + CHANGES + READS + ["reject"])
+            elif way < 0.86:
+                self.add(self.draw.choice(["kill", "restart"]), self.draw.choice([0, 0.1, 0.3, "rest"]))
+            elif way < 0.92:
+                self.fault()
+            elif way < 0.96:
+                self.add("delegate", way=self.draw.choice(WAYS))
+            else:
+                self.add(self.draw.choice(["revoke", "pace"]), pace=self.draw.choice(["quick", "mixed", "slow"]))
+
+
+def text(step):
+    """A step in one line."""
+    hidden = {"at", "do", "pause", "line"}
+    words = {"sign_in": ["user", "fresh"], "push": [], "fault": ["route", "fault"], "delegate": ["way"], "pace": ["pace"]}
+    names = [name for name in step if name not in hidden and (step["do"] not in words or name in words[step["do"]] + ["wait", "service"])]
+    pause = f"after {step['pause']}" if step["pause"] else "at once"
+    return f"{step['at']:3} connection {step['line']}, {pause}: {step['do']} " + " ".join(f"{name}={step[name]}" for name in names)
