@@ -1,7 +1,7 @@
 """Plays sequences side by side until the time is over, and shortens what fails."""
 import asyncio, collections, random, time
 
-from judge import RULES, judge
+from judge import judge
 from play import play
 from shrink import shortest
 from stories import Story, text
@@ -13,7 +13,8 @@ TRIES = 3
 
 
 class Campaign:
-    def __init__(self, seed, kinds, binary):
+    def __init__(self, seed, kinds, binary, rules=None):
+        self.rules = rules
         self.kinds, self.binary, self.draw = kinds, binary, random.Random(f"orders {seed}")
         self.counts, self.failures, self.numbers = collections.Counter(), [], iter(range(1 << 30))
 
@@ -38,7 +39,7 @@ class Campaign:
         self.counts["requests"] += len(record["vendor"])
         self.counts["lives"] += len(record["lives"])
         self.record = record
-        return judge(record)
+        return judge(record, self.rules)
 
     async def shorten(self, letter, number, rule):
         """Returns the shortest steps that break the rule, with the record of a run in which they did."""

@@ -26,6 +26,17 @@ def user_of(user):
     return min(people_in({name: user[name] for name in ("id", "externalId") if user.get(name)}), default=None) if user else None
 
 
+def users_in(value):
+    """All objects below a value that look like a `User`."""
+    if isinstance(value, dict):
+        if "authenticationType" in value:
+            yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for part in value:
+            yield from users_in(part)
+
+
 class History:
     def __init__(self, record):
         self.record, self.kind = record, record["kind"]
@@ -35,8 +46,26 @@ class History:
         self.events = (self.after or {}).get("events") or record["events"]
         heard = {event["cursor"]: event["at"] for event in record["events"]}
         self.heard = {event["cursor"]: heard.get(event["cursor"], float("inf")) for event in self.events}
+        self.digests = self.learn()
         self.changes = [self.change(call) for call in self.calls if "user" in call]
         self.changes += [self.supplied(question) for question in self.questions if question["supplied"]]
+
+    # People
+
+    def learn(self):
+        """Who is behind the digests that events have in place of the identifiers of edna, which are secrets."""
+        if self.kind != "e":
+            return {}
+        owners = {call["result"]["operation"]: call.get("user") for call in self.calls if (call["result"] or {}).get("operation")}
+        since = {user["since"]: user_of(user) for user in users_in(self.record) if user_of(user) and user.get("since")}
+        users = [(event, event["data"]["user"]) for event in self.events if event["type"] in ("userLoggedIn", "userLoggedOut")]
+        known = {user.get("externalId"): since.get(user.get("since")) for _, user in users if since.get(user.get("since"))}
+        return known | {user.get("externalId"): owners[event["operation"]] for event, user in users
+                        if event["type"] == "userLoggedIn" and owners.get(event.get("operation"))}
+
+    def person(self, user):
+        """The person of a `User` in an event; a digest where nobody knows whose it is."""
+        return user_of(user) or self.digests.get(user.get("externalId")) or user.get("externalId")
 
     # Changes of the identity
 

@@ -92,7 +92,7 @@ class Loopback:
                 text = b"" if answer[1] is None else json.dumps(answer[1]).encode()
                 writer.write(
                     f"HTTP/1.1 {answer[0]} X\r\nContent-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n".encode() + text)
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             pass
         finally:
             writer.close()

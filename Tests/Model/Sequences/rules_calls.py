@@ -65,12 +65,12 @@ def shared(history):
 
 
 def is_same(history, first, second):
-    """Whether two calls with the same credential overlapped, the first one before the second."""
+    """Whether two calls with the same credential overlapped, the first one sent before the second."""
     one, other = first["call"], second["call"]
     if not one or not other or one is other or one["n"] > other["n"] or not first["user"] or first["credential"] != second["credential"]:
         return False
     ended = first["ended"] if first["ended"] is not None else float("inf")
-    return first["service"] == second["service"] and second["sent"] < ended and one["line"] == other["line"]
+    return first["service"] == second["service"] and second["sent"] < ended
 
 
 def has_rival(history, first, second):

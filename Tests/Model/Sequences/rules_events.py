@@ -1,6 +1,4 @@
 """Rules 3, 5, 7 and 9: what events say, and the state that they lead to."""
-from history import TERMINAL, user_of
-
 IN = {"authenticated", "refreshing", "reauthNeeded", "locked"}
 
 
@@ -25,7 +23,7 @@ def comings(history, service):
     present, must_wipe = None, False
     for event in history.events:
         user = event["data"].get("user") or {}
-        name = user_of(user) or user.get("id")
+        name = history.person(user) or user.get("id")
         if event["type"] == "identityWiped":
             must_wipe = False
         if history.kind == "f" and event.get("service") != service:
@@ -36,7 +34,10 @@ def comings(history, service):
                     yield f"userLoggedIn of {name} without identityWiped after {present or 'the former user'}"
             present, must_wipe = name or "somebody", False
         elif event["type"] == "userLoggedOut":
-            if present is None:
+            if present is None and history.kind == "c" and not name:
+                # A visitor of Chat is nobody until the first session.
+                pass
+            elif present is None:
                 yield f"userLoggedOut of {name}, who was not reported in"
             elif name and present not in (name, "somebody"):
                 yield f"userLoggedOut of {name} while {present} is in"
@@ -68,7 +69,7 @@ def agrees(history, name, state):
     for service in state["users"]:
         told = [event for event in history.told(service) if event["cursor"] in known]
         present, phase = history.user_at(state, service)
-        last = user_of(told[-1]["data"]["user"]) if told and told[-1]["type"] == "userLoggedIn" else None
+        last = history.person(told[-1]["data"]["user"]) if told and told[-1]["type"] == "userLoggedIn" else None
         # The users of Chat are known to the vendor from the first session on.
         if present != last and not (history.kind == "c" and last is None):
             yield f"{name} the restart {present} is the user ({phase}), but the events say {last}"
@@ -102,4 +103,4 @@ def failing_bridge(history):
         asked = [question for question in history.questions if question["opened"] < at]
         if asked and not any(question["supplied"] or question["denied"] for question in asked):
             ends = ", ".join(f"{question['question']} {question['way']}" for question in asked)
-            yield f"{user_of(event['data']['user'])} is signed out ({event['data']['cause']}) by a bridge that only failed: {ends}"
+            yield f"{history.person(event['data']['user'])} is signed out ({event['data']['cause']}) by a bridge that only failed: {ends}"

@@ -1,6 +1,4 @@
 """Rules 4 and 8: what the vendor was told, and in which order."""
-from history import user_of
-
 IN = {"m": {"login"}, "e": {"CLIENT_INFO"}}
 OUT = {"m": {"logout"}, "e": {"CLIENT_OFFLINE"}, "f": {"revocation"}}
 TIMEOUT = 2
@@ -38,7 +36,7 @@ def is_excused(history, user, sent, last):
         return True
     if history.before["instance"].get("pending") or any(step["do"] == "revoke" for step in history.record["steps"]):
         return True
-    told = [event for event in history.told() if user_of(event["data"]["user"]) == user]
+    told = [event for event in history.told() if history.person(event["data"]["user"]) == user]
     cause = told[-1]["data"].get("cause") if told else None
     if history.kind == "e":
         left = any(change["method"] == "chatCenter.deauthorizeUser" for change in history.changes)

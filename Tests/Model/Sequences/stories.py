@@ -6,6 +6,7 @@ ROUTES = {
     "m": ["login", "login", "logout", "user", "push", "anonymous"], "s": ["exchange", "exchange", "push", "settings"],
     "f": ["refresh", "revocation", "revocation", "user", "push"], "c": ["exchange"],
     "e": ["config", "history", "history", "registerDevice", "INIT_CHAT", "CLIENT_INFO", "CLIENT_OFFLINE"]}
+LEAVING = {"m": ["logout"], "f": ["revocation"], "e": ["CLIENT_OFFLINE"]}
 FAULTS = ["503", "503", "refusal", "hang", "cut"]
 WAYS = ["good", "good", "late", "silent", "error", "no", "deny"]
 # Every kind has these; a step that occurs twice is twice as likely.
@@ -28,9 +29,13 @@ class Story:
             if letter in "me" and self.draw.random() < 0.2:
                 self.add("push", service="cases")
         self.add("pace", "rest", pace=self.draw.choice(["mixed", "mixed", "slow", "quick"]))
-        if shape < 0.55:
+        if shape < 0.4:
             self.overlap()
-        elif shape < 0.7:
+        elif shape < 0.5:
+            self.repeat()
+        elif shape < 0.62:
+            self.come_back()
+        elif shape < 0.74:
             self.fail_bridge()
         else:
             self.everything()
@@ -68,6 +73,32 @@ class Story:
                 self.identity()
             else:
                 self.one(OWN[self.letter] * 2 + CHANGES + READS)
+
+    def repeat(self):
+        """The same identity again while it is in progress."""
+        if self.draw.random() < 0.5:
+            self.add("delegate", way=self.draw.choice(["late", "late", "good", "silent"]))
+        name = "ask_in" if self.letter == "s" and self.draw.random() < 0.6 else "sign_in"
+        user, line = self.draw.choice(USERS), self.draw.randrange(3)
+        for number in range(self.draw.choice([2, 2, 3])):
+            self.add(name, self.draw.choice([0, 0.02, 0.1, 0.2]), user=user, fresh=number == 0, service="cases", wait=self.draw.random() < 0.5)
+            if self.draw.random() < 0.7:
+                self.steps[-1]["line"] = line
+
+    def come_back(self):
+        """A user goes and returns while the vendor still hears of it."""
+        if self.draw.random() < 0.6:
+            self.add("fault", route=self.draw.choice(LEAVING.get(self.letter) or ROUTES[self.letter]), fault=self.draw.choice(FAULTS))
+        user = "alice"
+        for _ in range(self.draw.choice([1, 1, 2])):
+            if self.draw.random() < 0.6:
+                self.add("sign_in", self.pause(), user="bob", fresh=True, service="cases", wait=self.draw.random() < 0.3)
+            else:
+                self.add("sign_out", self.pause(), service="cases", wait=self.draw.random() < 0.3)
+            if self.draw.random() < 0.3:
+                self.one(OWN[self.letter] + CHANGES + READS)
+            self.add("sign_in", self.pause(), user=user, fresh=self.draw.random() < 0.3, service="cases", wait=self.draw.random() < 0.3)
+            user = "bob"
 
     def fail_bridge(self):
         """The vendor refuses what it knew, and nobody supplies a credential."""
