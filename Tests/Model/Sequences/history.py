@@ -109,7 +109,9 @@ class History:
     def is_before(self, change, call):
         """Whether a change was applied before the daemon looked at a later call."""
         own, ended = change["call"], change["ended"]
-        if own and own["line"] == call["line"] and own["n"] < call["n"]:
+        # A logout that is only accepted may still fail, and changes nothing until then.
+        is_accepted = own and own["user"] is None and "operation" in (own["result"] or {})
+        if own and not is_accepted and own["line"] == call["line"] and own["n"] < call["n"]:
             return True
         return ended is not None and ended < call["sent"]
 

@@ -49,7 +49,7 @@ def comings(history, service):
 
 def is_merge(history, present):
     """An anonymous user becomes the one who signs in."""
-    return history.kind == "m" and present not in ("alice", "bob", "carol")
+    return history.kind in "mc" and present not in ("alice", "bob", "carol")
 
 
 def followed(history):

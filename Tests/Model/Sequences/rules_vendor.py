@@ -71,8 +71,9 @@ def is_of(history, change, out):
 def came_late(history, change, out):
     if change["ended"] < out["arrived"]:
         return True
-    return history.kind != "f" and any(
-        entry["route"] in IN[history.kind] and entry["user"] == out["user"] and entry["acted"] is not None
+    # Whose request it is can be told while no other call has the same credential.
+    return history.kind != "f" and sum(other["credential"] == change["credential"] for other in history.changes) == 1 and any(
+        entry["route"] in IN[history.kind] and entry["token"] == change["credential"] and entry["acted"] is not None
         and change["sent"] < entry["arrived"] and entry["acted"] < out["acted"] and out["arrived"] < change["ended"]
         for entry in history.vendor)
 

@@ -55,6 +55,11 @@ class Story:
                      wait=self.draw.random() < 0.3)
         else:
             self.add("sign_out", self.pause(), service=self.service(), wait=self.draw.random() < 0.3)
+        if self.draw.random() < 0.25:
+            # What the same connection asks right behind the change.
+            line, service = self.steps[-1]["line"], self.steps[-1]["service"]
+            self.add(self.draw.choice(READS + ["put"]), self.draw.choice([0, 0, 0.02]), service=service, key="k1")
+            self.steps[-1]["line"] = line
 
     def one(self, names):
         self.add(self.draw.choice(names), self.pause(), service=self.service(), key=self.draw.choice(["k1", "k2"]))

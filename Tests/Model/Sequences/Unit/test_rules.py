@@ -30,11 +30,15 @@ class RuleTests(unittest.TestCase):
 
         edna = Sample("e").sign_in(0, "alice", 0, 1, method="chatCenter.authorize")
         edna.authorize(0, "bob", 1.5, "op1").event(5, "networkError", operation="op1").call(0, "token.get", 2, 6, result=TOKEN)
+        leaving = Sample("e").sign_in(0, "alice", 0, 1, method="chatCenter.authorize")
+        leaving.sign_out(0, 1.5, 1.6, method="chatCenter.logout", result={"operation": "op1"})
+        leaving.event(5, "userLoggedOut", "alice", "op1").call(0, "token.get", 2, 6, result=TOKEN)
         other = Sample("e").sign_in(0, "alice", 0, 1, method="chatCenter.authorize")
         other.authorize(1, "bob", 1.5, "op1").event(5, "userLoggedIn", "bob", "op1").call(0, "token.get", 2, 3, result=TOKEN)
         self.check(rules_readers.other_people, {
             "another connection asks while bob signs in": switch(0, 1.9), "bob is refused": switch(1, 2.5, reason="invalidAuth"),
             "alice returns": switch(0, 2.5).sign_in(2, "alice", 2.2, 4), "another connection is authorizing": other,
+            "a logout is accepted and not done": leaving,
             "the daemon was killed": switch(0, 2.5, ended=None),
         }, {
             "bob is in": switch(0, 2.5), "the same connection asks": switch(1, 1.9), "an accepted authorize that fails later": edna,
@@ -95,8 +99,8 @@ class RuleTests(unittest.TestCase):
 
     def test_4_nobody_is_signed_out_without_a_reason(self):
         def returned(arrived, *, again=3.5, line=0, **more):
-            sample = Sample("m").sign_in(0, "alice", 0, 1).sign_in(line, "bob", 2, 3).sign_in(0, "alice", again, 4)
-            return sample.request("login", "alice", 3.6, 3.9).request("logout", "alice", arrived, arrived + 0.1, **more)
+            sample = Sample("m").sign_in(0, "alice", 0, 1).sign_in(line, "bob", 2, 3).sign_in(0, "alice", again, 4, credential="second")
+            return sample.request("login", "alice", 3.6, 3.9, token="second").request("logout", "alice", arrived, arrived + 0.1, **more)
 
         self.check(rules_vendor.unasked, {
             "before she returns": returned(3.1), "asked for later": returned(6).sign_out(1, 5, 6.5),
