@@ -34,7 +34,7 @@ def is_excused(history, user, sent, last):
     """Whether the daemon can't know better, may not help it, or was told to leave the user at the vendor."""
     if any(entry["fault"] for entry in sent) or any(life["how"] == "kill" for life in history.lives):
         return True
-    if history.before["instance"].get("pending") or any(step["do"] == "revoke" for step in history.record["steps"]):
+    if history.before["instance"].get("pending") or any(step["do"] in ("revoke", "reject") for step in history.record["steps"]):
         return True
     told = [event for event in history.told() if history.person(event["data"]["user"]) == user]
     cause = told[-1]["data"].get("cause") if told else None
