@@ -1,10 +1,11 @@
 """Plays sequences side by side until the time is over, and shortens what fails."""
-import asyncio, collections, random, time
+import asyncio, collections, itertools, random, time
 
 from judge import judge
+from known import KNOWN
 from play import play
 from shrink import shortest
-from stories import Story, text
+from stories import steps_of, text
 
 # The sequences mostly wait.
 ABREAST = 5
@@ -16,7 +17,7 @@ class Campaign:
     def __init__(self, seed, kinds, binary, rules=None):
         self.rules = rules
         self.kinds, self.binary, self.draw = kinds, binary, random.Random(f"orders {seed}")
-        self.counts, self.failures, self.numbers = collections.Counter(), [], iter(range(1 << 30))
+        self.counts, self.failures, self.next = collections.Counter(), [], self.sequences()
 
     async def run(self, seconds, stop_at_failure=True):
         """Returns the first failure as its kind, its number and what is broken; `None` when all rules hold."""
@@ -24,10 +25,19 @@ class Campaign:
         await asyncio.gather(*(self.lane() for _ in range(ABREAST)))
         return self.failures[0] if self.failures else None
 
+    def sequences(self):
+        """Kinds and numbers: the sequences that have failed once, then what the seed draws until the time is over."""
+        yield from ((letter, number) for number, (letter, *_) in enumerate(KNOWN) if letter in self.kinds)
+        for letter in itertools.cycle(self.kinds):
+            if time.monotonic() > self.end:
+                return
+            yield letter, self.draw.randrange(len(KNOWN), 1 << 24)
+
     async def lane(self):
-        while time.monotonic() < self.end and not (self.failures and self.stops):
-            letter, number = self.kinds[next(self.numbers) % len(self.kinds)], self.draw.randrange(1 << 24)
-            broken = await self.one(letter, number, Story(letter, number).steps)
+        for letter, number in self.next:
+            if self.failures and self.stops:
+                return
+            broken = await self.one(letter, number, steps_of(letter, number))
             if broken:
                 self.failures.append((letter, number, broken))
 
@@ -53,7 +63,7 @@ class Campaign:
                     return True
             return False
 
-        steps = Story(letter, number).steps
+        steps = steps_of(letter, number)
         if not await fails(steps):
             return None
         return await shortest(steps, fails), *found[0]

@@ -24,7 +24,7 @@ class Loopback:
 
     def __init__(self, seed, log, now):
         self.seed, self.log, self.now = seed, log, now
-        self.pace, self.faults, self.counts, self.open = "quick", {}, {}, 0
+        self.pace, self.faults, self.holds, self.counts, self.open = "quick", {}, {}, {}, 0
 
     async def start(self, backend):
         self.backend = backend
@@ -46,6 +46,8 @@ class Loopback:
         number = self.counts[route] = self.counts.get(route, 0) + 1
         faults = self.faults.get(route)
         held = Held(self.seed, self.pace, route, number, faults.pop(0) if faults else None)
+        if route in self.holds:
+            held.seconds, held.is_early = self.holds[route], False
         entry |= {"route": route, "arrived": self.now(), "acted": None, "answered": None, "status": None, "fault": held.fault}
         self.log.append(entry)
         self.open += 1

@@ -39,8 +39,12 @@ class Moves:
         play = self.play
         if name in ("kill", "restart"):
             await play.end(signal.SIGKILL if name == "kill" else signal.SIGTERM, name)
+        elif name == "rest":
+            pass
         elif name == "pace":
             play.vendor.pace = step["pace"]
+        elif name == "hold":
+            play.vendor.holds[step["route"]] = step["seconds"]
         elif name == "fault":
             play.vendor.faults.setdefault(step["route"], []).append(step["fault"])
         elif name == "delegate":

@@ -109,7 +109,8 @@ class Play:
             quiet = 0 if self.vendor.open or self.bridge.open or self.moves.operations() else quiet + 1
 
     async def finish(self):
-        self.vendor.pace, self.vendor.faults = "quick", {}
+        await self.calm()
+        self.vendor.pace, self.vendor.faults, self.vendor.holds = "quick", {}, {}
         await self.calm()
         if self.daemon.process.poll() is not None:
             raise Ended(f"the daemon ended by itself with {self.daemon.process.returncode}")

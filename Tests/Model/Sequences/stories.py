@@ -1,6 +1,8 @@
 """Sequences of steps, drawn from a number. Each step is plain data, so that any part of a sequence is one, too."""
 import random
 
+import known
+
 USERS = ["alice", "alice", "bob", "bob", "carol"]
 ROUTES = {
     "m": ["login", "login", "logout", "user", "push", "anonymous"], "s": ["exchange", "exchange", "push", "settings"],
@@ -132,10 +134,20 @@ class Story:
                 self.add(self.draw.choice(["revoke", "pace"]), pace=self.draw.choice(["quick", "mixed", "slow"]))
 
 
+def steps_of(letter, number):
+    """The steps of a sequence: a known one for a small number, else one that the number draws."""
+    return known.steps(number) if number < len(known.KNOWN) else Story(letter, number).steps
+
+
+# What a step is about; the rest it has like all others.
+SHOWN = {
+    "sign_in": ["user", "fresh", "service", "wait"], "sign_out": ["service", "wait"], "fault": ["route", "fault"],
+    "hold": ["route", "seconds"], "pace": ["pace"], "delegate": ["way"], "get": ["key"], "put": ["key"], "remove": ["key"],
+    **dict.fromkeys(["token", "refresh", "reject", "open", "user", "push"], ["service"])}
+
+
 def text(step):
     """A step in one line."""
-    hidden = {"at", "do", "pause", "line"}
-    words = {"sign_in": ["user", "fresh"], "push": [], "fault": ["route", "fault"], "delegate": ["way"], "pace": ["pace"]}
-    names = [name for name in step if name not in hidden and (step["do"] not in words or name in words[step["do"]] + ["wait", "service"])]
+    words = [f"{name}={step[name]}" for name in SHOWN.get(step["do"], []) if name in step]
     pause = f"after {step['pause']}" if step["pause"] else "at once"
-    return f"{step['at']:3} connection {step['line']}, {pause}: {step['do']} " + " ".join(f"{name}={step[name]}" for name in names)
+    return f"{step['at']:3} connection {step['line']}, {pause}: {' '.join([step['do'], *words])}"
