@@ -158,6 +158,32 @@ import Testing
     #expect(try desk.vendorUser("u-1")?["online"] == false)
   }
 
+  @Test("A logout follows a renewal in progress, which would bring the user online again")
+  func E6_aLogoutFollowsARenewal() throws {
+    let desk = try EdnaDesk(
+      settings: ["refresh": ["min_interval": 0]], provider: { try $0.provider("echo '{\"token\": \"t-2\"}'") })
+    try desk.authorize("u-1", auth: ["token": "t-1"])
+    try desk.script("WS /ed/ws INIT_CHAT", ["delayMs": 700])
+    let before = try desk.frames("INIT_CHAT").count
+    let other = try desk.desk.connect()
+    other.begin("token.refresh", desk.params())
+    try eventually("the renewal is on its way") { try desk.frames("INIT_CHAT").count > before }
+    try desk.call("logout", ["wait": true])
+    #expect(try desk.arrivals().filter { $0.hasPrefix("CLIENT_") }.last == "CLIENT_OFFLINE")
+    #expect(try desk.vendorUser("u-1")?["online"] == false)
+  }
+
+  @Test("A late login is undone although the daemon stops")
+  func R2_aLateLoginIsUndoneAlthoughTheDaemonStops() throws {
+    let (desk, line) = try messaging()
+    try desk.vendor.script(["route": .string(Self.login), "delayMs": 800, "passThrough": true])
+    _ = try begin("alice", on: line)
+    try eventually("the first is at the vendor") { try desk.vendor.count("POST", "/login") == 1 }
+    #expect(try line.answer(try begin("bob", on: line))["result"]?["externalId"] == "bob")
+    #expect(desk.stop() == 0)
+    #expect(try logouts(desk) == 1)
+  }
+
   @Test("A pending revocation is dropped when its tokens are set again")
   func R16_aPendingRevocationIsDroppedWhenItsTokensAreSetAgain() throws {
     let desk = try ServiceDesk()

@@ -62,7 +62,8 @@ struct PendingChange {
             change.events.append(core.event(.loggedOut(.switch), of: state, result: nil, context))
           }
           wipe(isInformed: false, phase: next.phase)
-          if isSwitch, state.machine.mayHandOut,
+          // A report of an app may be wrong, so the vendor is told of that user's logout too.
+          if isSwitch, state.machine.mayHandOut || state.machine.standing == .reported,
             let logout = adapter.capabilities.cleanup?.logout(ofReplaced: former, now: context.now)
           {
             deliveries.append(logout.of(service))
@@ -81,9 +82,9 @@ struct PendingChange {
         record.degraded = "anonymousFallback"
       case .record: isDurable = true
       case .announce(let notice):
-        // A service without a user has no logout to announce, and neither has a repeated wipe.
-        let isRepeated = state.machine.hasFailedWipe && activity?.operation == nil
-        if case .loggedOut = notice, former.user == .none, service != nil || isRepeated { continue }
+        // Only a user who was reported in is reported out, unless an operation needs its event.
+        let isAlone = activity?.operation == nil
+        if case .loggedOut = notice, former.user == .none, isAlone { continue }
         isDurable = true
         if case .loggedIn = notice { tellOfWipe() }
         if case .loggedOut(.implicit) = notice, former.phase == .authenticated || former.phase == .reauthNeeded {

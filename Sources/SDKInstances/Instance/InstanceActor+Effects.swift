@@ -49,8 +49,7 @@ extension InstanceActor {
     let (operations, service) = (environment.operations, work.service)
     switch effect {
     case .connect(let number):
-      let end = Promise<Void>()
-      openings[service] = end
+      let end = beginOpening(on: service)
       operations.startBackground {
         defer { end.resolve(.success(())) }
         await work.connect(number: number)
@@ -74,7 +73,12 @@ extension InstanceActor {
     case .endSession(let credential, let kindState):
       operations.start { await work.endSession(credential, kindState: kindState) }
     case .renewItself: operations.start { await work.renewItself() }
-    case .verify(let offered, let isProvided): operations.start { await work.verify(offered, isProvided: isProvided) }
+    case .verify(let offered, let isProvided):
+      let end = beginOpening(on: service)
+      operations.start {
+        defer { end.resolve(.success(())) }
+        await work.verify(offered, isProvided: isProvided)
+      }
     case .probe(let credential): operations.start { await work.probe(credential) }
     case .undo(let result, let logsOut): operations.start { await work.undo(result, logsOut: logsOut) }
     default: break
@@ -131,11 +135,23 @@ extension InstanceActor {
     return new
   }
 
-  /// Returns the open connection of a service for its logout, after an attempt to open one. An attempt may bring the
-  /// user online, so the logout must follow it.
+  /// Registers a request that may open a realtime connection. The caller resolves the promise at its end.
+  private func beginOpening(on service: String?) -> Promise<Void> {
+    openings.removeAll { $0.end.result != nil }
+    let end = Promise<Void>()
+    openings.append((service, end))
+    return end
+  }
+
+  /// Returns the open connection of a service for its logout, after the requests that open one. They may bring the user
+  /// online, so the logout must follow them.
   func connectionToLeave(_ service: String?) async -> (any RealtimeConnection)? {
-    let limit = core.adapter.traits.common.timeout
-    try? await openings[service]?.value(within: limit, of: id, lacking: "The connection has not opened")
+    if core.adapter.capabilities.connection != nil {
+      let limit = WaitLimit(core.adapter.traits.common.timeout)
+      for opening in openings where opening.service == service {
+        try? await opening.end.value(within: limit.left, of: id, lacking: "The connection has not opened")
+      }
+    }
     return connections[service]
   }
 

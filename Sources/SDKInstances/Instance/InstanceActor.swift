@@ -36,8 +36,8 @@ actor InstanceActor {
 
   /// The requests in progress that end a user's session at the vendor.
   var sessionEnds: [SessionEnd] = []
-  /// The attempts in progress to open a realtime connection, by service.
-  var openings: [String?: Promise<Void>] = [:]
+  /// The requests in progress that open a realtime connection: attempts to connect, and renewals.
+  var openings: [(service: String?, end: Promise<Void>)] = []
   /// The requests to the owner in progress for the data of a login, by service.
   var ownerRequests: [String?: OwnerRequest] = [:]
 

@@ -12,6 +12,15 @@ public final class Operations: Sendable {
   private let dueStream: AsyncStream<Work>
   private let due: AsyncStream<Work>.Continuation
 
+  private struct Progress {
+    /// The number of works of `start` that have not ended.
+    var unfinished = 0
+    var isFinishing = false
+    /// Whether no further work can come: only work in progress may start more.
+    var isOver: Bool { isFinishing && unfinished == 0 }
+  }
+  private let progress = Mutex(Progress())
+
   /// The maximum number of works of `startDue` in progress: as many as the changes of one transaction.
   static let dueLimit = 256
 
@@ -22,8 +31,24 @@ public final class Operations: Sendable {
     (dueStream, due) = AsyncStream.makeStream()
   }
 
-  /// Starts work that runs to its end even if the caller goes away.
-  public func start(_ work: @escaping Work) { continuation.yield(work) }
+  /// Starts work that runs to its end even if the caller goes away. After `finish`, work in progress may start more,
+  /// such as the undoing of a late login.
+  public func start(_ work: @escaping Work) {
+    progress.withLock { $0.unfinished += 1 }
+    let start = continuation.yield {
+      await work()
+      self.change { $0.unfinished -= 1 }
+    }
+    if case .terminated = start { change { $0.unfinished -= 1 } }
+  }
+
+  private func change(_ body: (inout Progress) -> Void) {
+    let isOver = progress.withLock { progress in
+      body(&progress)
+      return progress.isOver
+    }
+    if isOver { continuation.finish() }
+  }
 
   /// Starts work that is cancelled once `finish` was called and the work of `start` has ended, such as a connection or
   /// the retry of a delivery.
@@ -63,9 +88,9 @@ public final class Operations: Sendable {
     }
   }
 
-  /// Stops accepting work. `run` then returns when the accepted work has ended.
+  /// Stops accepting work, except that of work in progress. `run` then returns when all of it has ended.
   public func finish() {
-    continuation.finish()
+    change { $0.isFinishing = true }
     background.finish()
     due.finish()
   }
