@@ -84,6 +84,21 @@ import Testing
     try desk.waitForUser("survivor")
   }
 
+  @Test("A merge arrives that is published while advised handshakes follow one another", arguments: 1...3)
+  func mergeBetweenHandshakes(number: Int) throws {
+    let desk = try FayeDesk()
+    desk.faye.send([
+      "answer": "/meta/connect", "with": ["advice": ["reconnect": "handshake", "interval": 0]], "times": 3,
+    ])
+    try desk.desk.logIn(on: desk.line)
+    let user = try desk.desk.user(on: desk.line)["id"]?.stringValue ?? ""
+    // The next handshake is due in a second, and Faye still delivers to the former client.
+    try eventually("the connect request is answered") { desk.count("/meta/connect") == number }
+    desk.merge(user, into: "survivor")
+    try desk.waitForUser("survivor")
+    #expect(try desk.desk.events("desk", on: desk.line, "userMerged").count == 1)
+  }
+
   @Test("After the advice not to reconnect, only a new login connects")
   func noneAdvice() throws {
     let desk = try FayeDesk()

@@ -180,6 +180,20 @@ import Testing
     #expect(try channels(client.take(.timer, at: 4)) == ["/meta/handshake"])
   }
 
+  @Test("An event that the server still delivers to the former client is taken until the next one has subscribed")
+  mutating func eventBetweenHandshakes() throws {
+    _ = subscribe(at: 0)
+    let advised = receive(
+      [["channel": "/meta/connect", "successful": true, "advice": ["reconnect": "handshake", "interval": 0]]], at: 1)
+    #expect(advised.frames.isEmpty && advised.wake == 2)
+    let event: JSON = [["channel": .string(Self.channel), "data": ["a": 1]]]
+    #expect(receive(event, at: 1.5).news == [.event(["a": 1])], "while the handshake is due")
+    #expect(try channels(client.take(.timer, at: 2)) == ["/meta/handshake"])
+    #expect(receive(event, at: 2.5).news == [.event(["a": 1])], "while it is answered")
+    _ = client.take(.closing, at: 3)
+    #expect(receive(event, at: 3).news.isEmpty)
+  }
+
   @Test("A connect that succeeds gives the handshakes back")
   mutating func handshakesGivenBack() throws {
     var now = 0.0

@@ -191,7 +191,8 @@ struct Bayeux: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
       case "/meta/connect": connectAnswered(message, &step, now)
       case "/meta/subscribe": subscriptionAnswered(message, &step, now)
       case channel?:
-        if case .connected = phase, let data = message["data"] { step.news.append(.event(data)) }
+        // The server delivers to the former client id until the next one subscribes, also while a handshake is due.
+        if let data = message["data"] { step.news.append(.event(data)) }
       default: break
       }
     }
