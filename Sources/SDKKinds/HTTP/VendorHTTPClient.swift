@@ -219,6 +219,7 @@ public actor VendorHTTPClient: HTTPSending {
 
   private static func guarded(_ channel: any Channel) -> EventLoopFuture<Void> {
     channel.eventLoop.makeCompletedFuture { try ResponseGuard.add(to: channel) }
+      .flatMap { ConnectionTurns.limit(channel) }
   }
 
   /// Sends a request and reads the whole response. The client's own deadline covers only the head of the response.

@@ -23,6 +23,8 @@ extension Route {
     let attempt = ClientBootstrap(group: loop)
       .connectTimeout(timeout)
       .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .channelOption(.maxMessagesPerRead, value: 1)
+      .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: ConnectionTurns.bytes))
       .connect(to: address)
     guard addresses.count > 1 else { return attempt }
     return attempt.flatMapError { _ in connect(addresses.dropFirst(), port: port, on: loop, timeout: timeout) }

@@ -15,7 +15,7 @@ final class SocketHandler: ChannelDuplexHandler {
     case closed
   }
 
-  private let limits: SocketLimits
+  private var limits: SocketLimits
   private var assembler: MessageAssembler
   private var inbox: SocketInbox
   private var context: ChannelHandlerContext?
@@ -71,7 +71,11 @@ final class SocketHandler: ChannelDuplexHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if case .closed = phase { return }
-    let piece = assembler.take(Self.unwrapInboundIn(data))
+    let frame = Self.unwrapInboundIn(data)
+    if case .open = phase, !isInBudget(frame, at: context.eventLoop.now) {
+      return fail(.policyViolation, .network("the server sends more frames than one connection may"))
+    }
+    let piece = assembler.take(frame)
     if case .closing = phase {
       if case .close = piece { context.close(promise: nil) }
       return
@@ -86,6 +90,13 @@ final class SocketHandler: ChannelDuplexHandler {
       startClosing(code ?? .normalClosure, thenClose: true)
     case .broken(let code, let failure): fail(code, failure)
     }
+  }
+
+  /// Whether the server may send this frame now.
+  private func isInBudget(_ frame: WebSocketFrame, at now: NIODeadline) -> Bool {
+    let isControl = frame.opcode == .ping || frame.opcode == .pong
+    return limits.frames.take(at: now) && limits.kibibytes.take(Double(frame.length) / 1024, at: now)
+      && (!isControl || limits.controlFrames.take(at: now))
   }
 
   // MARK: The consumer

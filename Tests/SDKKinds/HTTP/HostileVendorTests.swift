@@ -59,6 +59,38 @@ import Testing
     #expect(answer == .success("200 ab"))
   }
 
+  private static let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+  @Test(
+    "A response that costs more than its content ends the connection",
+    arguments: [
+      (String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 17), "informational"),
+      (head + String(repeating: "1\r\na\r\n", count: 5000), "small parts"),
+      (head + String(repeating: "1;\(String(repeating: "e", count: 4000))\r\na\r\n", count: 1200), ""),
+    ])
+  func costly(text: String, words: String) async throws {
+    // Nothing follows, so that the response would otherwise time out.
+    let answer = try await result(.answer(text))
+    guard case .failure(let failure) = answer, failure != .timeout else {
+      Issue.record("\(answer)")
+      return
+    }
+    #expect("\(failure)".contains(words), "\(failure)")
+  }
+
+  @Test("A response in many parts of a usual size is read, and so is a short one in single bytes")
+  func chunks() async throws {
+    for (size, count) in [(16, 20_000), (1, 4000), (1 << 16, 16)] {
+      let chunk = "\(String(size, radix: 16))\r\n\(String(repeating: "a", count: size))\r\n"
+      let answer = try await result(.answer(Self.head + String(repeating: chunk, count: count) + "0\r\n\r\n"))
+      guard case .success(let text) = answer else {
+        Issue.record("\(size): \(answer)")
+        continue
+      }
+      #expect(text.utf8.count == size * count + 4)
+    }
+  }
+
   @Test("A second response to one request is dropped, and the next request gets its own")
   func secondResponse() async throws {
     let first = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1"

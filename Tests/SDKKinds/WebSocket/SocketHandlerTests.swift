@@ -60,6 +60,40 @@ import Testing
     #expect(reads.count == 0)
   }
 
+  @Test("Pings and pongs beyond the budget end the connection", arguments: [WebSocketOpcode.ping, .pong])
+  func controlFlood(opcode: WebSocketOpcode) async throws {
+    let frame = WebSocketFrame(fin: true, opcode: opcode, data: ByteBuffer())
+    for _ in 0..<64 { try channel.writeInbound(frame) }
+    #expect(try !sent().contains(.connectionClose))
+    // The budget fills again.
+    for _ in 0..<10 {
+      channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+      for _ in 0..<16 { try channel.writeInbound(frame) }
+    }
+    #expect(try !sent().contains(.connectionClose))
+    for _ in 0..<64 { try channel.writeInbound(frame) }
+    #expect(try sent().contains(.connectionClose))
+    let turn = Turn<String?>()
+    handler.take(turn)
+    #expect(
+      SocketWait.isNetwork(await SocketWait.failure { () throws(HTTPFailure) in _ = try await turn.outcome().get() }))
+  }
+
+  @Test("Frames beyond the budget end the connection, empty or large", arguments: [0, 1 << 20])
+  func frameFlood(bytes: Int) throws {
+    let data = ByteBuffer(repeating: UInt8(ascii: "x"), count: bytes)
+    var count = 0
+    while try !sent().contains(.connectionClose) {
+      try channel.writeInbound(
+        WebSocketFrame(fin: count % 2 == 1, opcode: count % 2 == 1 ? .continuation : .text, data: data))
+      count += 1
+      try #require(count <= 20_000)
+      let turn = Turn<String?>()
+      if count % 2 == 0 { handler.take(turn) }
+    }
+    #expect(bytes == 0 ? count > 10_000 : (60...70).contains(count))
+  }
+
   @Test("A ping goes out each interval as long as the one before was answered with its own payload")
   func pings() throws {
     for _ in 0..<5 {
