@@ -1,3 +1,5 @@
+import SDKProtocol
+
 /// A splitter of a provider's standard error into lines for the journal. Bytes past a limit are counted, not kept.
 struct LineReader: Sendable {
   /// The number of bytes that are kept in total.

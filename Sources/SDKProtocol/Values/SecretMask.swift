@@ -1,7 +1,8 @@
-/// A filter that masks apparent tokens in a text for the journal or a caller.
+/// A filter that masks apparent tokens in a text for an event, the journal or a caller.
 ///
-/// It prefers masking too much: a long identifier in a log line may be masked as well.
-struct SecretMask {
+/// It prefers masking too much: a long identifier in a log line may be masked as well. `SentSecrets` masks secrets that
+/// are known.
+public struct SecretMask {
   /// The replacement for a secret.
   static let mark = "‹masked›"
 
@@ -17,32 +18,73 @@ struct SecretMask {
 
   /// The expectation that the preceding words raise for the next one.
   private enum Expectation: Equatable {
-    case nothing, separator, value
+    case nothing, separator
+    /// The next word is secret. `quote` is the quotation mark before it.
+    case value(quote: Quote?)
     /// Like `separator`, after the name of a header whose whole value is a secret.
     case headerSeparator
     /// The rest of a line, or of a text in quotation marks, is secret. `isQuoted` is `nil` before its first character.
     case rest(isQuoted: Bool?)
   }
 
+  /// A quotation mark, which a text in a text has with a backslash before it.
+  private struct Quote: Equatable {
+    var mark: Unicode.Scalar
+    var isEscaped: Bool
+  }
+
+  private let scalars: [Unicode.Scalar]
+  private var index = 0
   private var result = String.UnicodeScalarView()
   private var expectation = Expectation.nothing
 
+  private init(_ scalars: [Unicode.Scalar]) { self.scalars = scalars }
+
   /// Returns the text with its secrets masked.
-  static func mask(_ text: some StringProtocol) -> String {
-    var mask = SecretMask()
-    let scalars = withoutUserInfo(Array(text.unicodeScalars))
-    var index = 0
+  public static func mask(_ text: some StringProtocol) -> String {
+    var mask = SecretMask(withoutUserInfo(Array(text.unicodeScalars)))
+    mask.run()
+    return String(mask.result)
+  }
+
+  private mutating func run() {
     while index < scalars.count {
       let start = index
-      while index < scalars.count, isWord(scalars[index]) { index += 1 }
-      if index > start {
-        mask.take(word: scalars[start..<index])
-      } else {
-        mask.take(separator: scalars[index])
+      while index < scalars.count, Self.isWord(scalars[index]) { index += 1 }
+      let word = scalars[start..<index]
+      if case .value(let quote) = expectation, beginsValue(word), !Self.isScheme(word) {
+        index = endOfValue(from: start, in: quote)
+        hide()
+      } else if word.isEmpty {
         index += 1
+        take(separator: scalars[start], after: start > 0 ? scalars[start - 1] : nil)
+      } else {
+        take(word: word)
       }
     }
-    return String(mask.result)
+  }
+
+  /// Whether a secret value begins at the current place: with a word, or with a character that is no separator.
+  private func beginsValue(_ word: Word) -> Bool {
+    if !word.isEmpty { return word.contains { $0 != "=" } }
+    return !" \t\r\n\"'\\:[{(,;&".unicodeScalars.contains(scalars[index])
+  }
+
+  /// Returns the end of a secret value: the closing quotation mark or, without one, white space, `&`, `,` or `;`.
+  private func endOfValue(from start: Int, in quote: Quote?) -> Int {
+    var end = start
+    while end < scalars.count {
+      let scalar = scalars[end]
+      if let quote {
+        let isEscaped = end > start && scalars[end - 1] == "\\"
+        if scalar == quote.mark, isEscaped == quote.isEscaped { return isEscaped ? end - 1 : end }
+        if scalar == "\n" || scalar == "\r" { return end }
+      } else if scalar.properties.isWhitespace || "&,;".unicodeScalars.contains(scalar) {
+        return end
+      }
+      end += 1
+    }
+    return end
   }
 
   /// Masks the user information before the host of a URL: a user and a password, or a token.
@@ -68,15 +110,17 @@ struct SecretMask {
     return result
   }
 
-  private mutating func take(separator: Unicode.Scalar) {
+  private mutating func take(separator: Unicode.Scalar, after former: Unicode.Scalar?) {
     result.append(separator)
     switch (expectation, separator) {
     case (.rest, "\n"), (.rest, "\r"), (.rest(isQuoted: true), "\""): expectation = .nothing
     case (.rest(isQuoted: nil), "\""): expectation = .rest(isQuoted: true)
     case (.rest, _): break
-    case (.separator, ":"): expectation = .value
+    case (.separator, ":"): expectation = .value(quote: nil)
     case (.headerSeparator, ":"): expectation = .rest(isQuoted: nil)
-    case (.value, "["): break
+    case (.value, "\""), (.value, "'"):
+      expectation = .value(quote: Quote(mark: separator, isEscaped: former == "\\"))
+    case (.value, "["), (.value, "{"), (.value, "("): break
     case (_, " "), (_, "\t"), (_, "\""), (_, "'"), (_, "\\"), (_, ":"): break
     default: expectation = .nothing
     }
@@ -88,22 +132,30 @@ struct SecretMask {
       expectation = .rest(isQuoted: isQuoted ?? false)
     } else if Self.isScheme(word) {
       result.append(contentsOf: word)
-      expectation = .value
-    } else if expectation == .value, word.contains(where: { $0 != "=" }) {
-      hide()
+      if case .value = expectation { return }
+      expectation = .value(quote: nil)
     } else if word.allSatisfy({ $0 == "=" }) {
       result.append(contentsOf: word)
-      if expectation == .separator { expectation = .value }
+      if expectation == .separator { expectation = .value(quote: nil) }
       if expectation == .headerSeparator { expectation = .rest(isQuoted: nil) }
     } else if let equals = word.firstIndex(of: "="), Self.introduces(word[..<equals]), !Self.isSecret(word[..<equals]) {
+      // The value is read as one, since it may have characters that no word has.
       result.append(contentsOf: word[...equals])
-      if word.index(after: equals) < word.endIndex { hide() } else { expectation = .value }
+      index = word.index(after: equals)
+      expectation = .value(quote: nil)
     } else if Self.isSecret(word) {
+      index = endOfSecret(from: index)
       hide()
     } else {
       result.append(contentsOf: word)
       expectation = Self.isHeader(word) ? .headerSeparator : Self.introduces(word) ? .separator : .nothing
     }
+  }
+
+  /// Returns the end of an apparent secret, which may go on with characters that no word has.
+  private func endOfSecret(from start: Int) -> Int {
+    let others = "$*^|".unicodeScalars
+    return scalars[start...].firstIndex { !Self.isWord($0) && !others.contains($0) } ?? scalars.count
   }
 
   private mutating func hide() {
@@ -112,7 +164,7 @@ struct SecretMask {
   }
 
   private static func isWord(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "+/_-=.~%".unicodeScalars.contains(scalar)
+    scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "+/_-=.~%!".unicodeScalars.contains(scalar)
   }
 
   private static func text(_ word: Word) -> String { String(String.UnicodeScalarView(word)).lowercased() }
@@ -131,10 +183,27 @@ struct SecretMask {
   }
 
   private static func isSecret(_ word: Word) -> Bool {
+    if isSalesforce(word) { return true }
     // A path or a host name is long as a whole, so look at the parts between the dots and, in a path, the slashes.
     let isPath = word.first == "/" || word.starts(with: "./".unicodeScalars)
     return word.split { $0 == "." || (isPath && $0 == "/") }.contains { part in
       part.count >= longRun && part.count { ("0"..."9").contains($0) || $0.properties.isAlphabetic } >= longRun / 2
+        && !isErrorCode(part)
     } || word.split { $0 == "=" || $0 == "/" }.contains { $0.starts(with: "eyJ".unicodeScalars) && $0.count >= 8 }
+  }
+
+  /// Whether a word is a token of Salesforce: an access token, which begins with the id of an organisation and an
+  /// exclamation mark, or a refresh token.
+  private static func isSalesforce(_ word: Word) -> Bool {
+    word.split(separator: "=").contains { part in
+      part.starts(with: "5Aep".unicodeScalars) && part.count >= 8
+        || part.starts(with: "00D".unicodeScalars) && part.firstIndex(of: "!").map { $0 < part.endIndex - 1 } ?? false
+    }
+  }
+
+  /// Whether a text is the name of an error, such as `CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY`: capital letters with
+  /// underscores between them.
+  private static func isErrorCode(_ text: Word) -> Bool {
+    text.contains("_") && text.allSatisfy { ("A"..."Z").contains($0) || $0 == "_" }
   }
 }
