@@ -9,6 +9,7 @@ public import SDKProtocol
 /// detected. Names of instances, epochs, sizes and times are stored in clear; everything else is sealed.
 public final class SQLiteStateStore: StateStore {
   public let cursors: CursorCoder
+  public let identityDigests: IdentityDigests
   public let meta: StoreMeta
 
   let directory: StateDirectory
@@ -72,6 +73,7 @@ public final class SQLiteStateStore: StateStore {
     meta = opened.meta
     cursors = opened.vault.cursors
     storage = StorageReader(vault: opened.vault, limit: tuning.comparedLimit)
+    identityDigests = opened.vault.identityDigests
     self.logger = logger
     do {
       if opened.readOnlyCause == nil {

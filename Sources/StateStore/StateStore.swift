@@ -56,6 +56,8 @@ public protocol StateStore: Sendable {
 
   /// The coder for cursors of this state's events.
   var cursors: CursorCoder { get }
+  /// The digests of ids that are secrets.
+  var identityDigests: IdentityDigests { get }
 
   /// The facts about the state and its opening.
   var meta: StoreMeta { get }
@@ -72,6 +74,7 @@ extension StateStore {
 public struct UnavailableStateStore: StateStore {
   private let error: SDKError
   public let cursors: CursorCoder
+  public let identityDigests = IdentityDigests()
   public let meta: StoreMeta
 
   /// Creates a store whose calls fail with this error.

@@ -16,6 +16,7 @@ import Testing
     _ = try await store.backUp(name: "before", keep: 3)
     let (old, master) = (try directory.wrappedKeys(), try directory.wrappedMaster())
     let cursor = store.cursors.encode(2)
+    let digest = store.identityDigests.digest(of: "alice", in: samples[0].uuid)
     #expect(try await store.rotateKey() == 6)
     // No file has an old key: neither the database nor its log nor the backup.
     for key in old + [master] { #expect(try directory.filesContaining(key) == []) }
@@ -30,6 +31,7 @@ import Testing
     for sample in samples { try await sample.expectFilled(again) }
     #expect(try await again.events(after: 0, limit: 100).count == 8)
     #expect(again.cursors.decode(cursor) == 2)
+    #expect(again.identityDigests.digest(of: "alice", in: samples[0].uuid) == digest)
     await again.close()
     // The backup opens with the new keys.
     try directory.restore("before")

@@ -122,16 +122,7 @@ extension InstanceCore {
   private func eventUser(_ user: User) -> JSON? { try? JSONValueEncoder.encode(shown(user)) }
 
   /// Returns the user in the form for observers and events: if the external id is a secret, its digest replaces it.
-  func shown(_ user: User) -> User { adapter.traits.concealsExternalId ? user.concealed : user }
-}
-
-extension User {
-  /// The user with a digest in place of the external id, which is a secret.
-  var concealed: User {
-    var user = self
-    user.externalId = user.externalId.map { TokenID(Secret($0)).description }
-    return user
-  }
+  func shown(_ user: User) -> User { adapter.traits.concealment?.user(user) ?? user }
 }
 
 extension AuthenticationMachine.Notice {

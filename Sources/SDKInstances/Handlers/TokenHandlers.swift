@@ -45,7 +45,7 @@ enum TokenHandlers {
     }
     router.register(on: registry, InstanceCurrentUser.self) { params, instance, context in
       let user = try instance.user(of: params.service)
-      return registry.conceals(instance, from: context.role) ? user.concealed : user
+      return registry.conceals(instance, from: context.role) ? instance.concealment.user(user) : user
     }
   }
 }

@@ -20,6 +20,8 @@ public struct HostedInstance: Sendable {
   /// The vendor's clock, for checks by the kind itself.
   public var wallClock: WallClock { actor.vendorClock.wallClock }
   var environment: InstanceEnvironment { actor.environment }
+  /// The concealment of the instance's users, for callers who may not see their external ids.
+  var concealment: Concealment { Concealment(environment.store.identityDigests, of: uuid) }
 
   /// Creates an instance from its stored form.
   init(
@@ -86,11 +88,12 @@ public struct HostedInstance: Sendable {
     let main = seen.main
     let services = seen.services.mapValues { service in
       Instance.Service(
-        state: service.state, user: conceals ? service.user.concealed : service.user, expiresAt: service.expiresAt)
+        state: service.state, user: conceals ? concealment.user(service.user) : service.user,
+        expiresAt: service.expiresAt)
     }
     return Instance(
       instance: id, kind: kind, source: seen.definition.source, state: main.state,
-      user: conceals ? main.user.concealed : main.user, services: seen.whole == nil ? services : nil,
+      user: conceals ? concealment.user(main.user) : main.user, services: seen.whole == nil ? services : nil,
       labels: seen.definition.labels, settings: settings,
       provider: isAdmin ? Self.redacted(seen.definition.provider) : nil,
       bridge: bridgeStatus(services.keys.sorted()), access: seen.definition.access, expiresAt: main.expiresAt,

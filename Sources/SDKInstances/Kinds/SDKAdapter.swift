@@ -98,7 +98,9 @@ public struct SDKTraits: Sendable {
   /// Whether the identity is kept on disk, so that users stay signed in over a restart.
   public var persistsIdentity = true
   /// Whether the user's external id is a secret. Observers and events then get a digest of it.
-  public var concealsExternalId = false
+  public var concealsExternalId: Bool { concealment != nil }
+  /// The concealment of external ids that are secrets; `nil` where they are none.
+  public var concealment: Concealment?
   /// Whether the app can show earlier conversations: the member `history` of a session.
   public var hasHistory = true
   /// The question that requests a credential from the owner. `nil` for the usual ones: `getToken`, and `invalidAuth`

@@ -250,7 +250,8 @@ public final class InstanceRegistry: Sendable {
     return try kind.makeAdapter(
       settings: definition.settings,
       services: AdapterServices(
-        instance: uuid.description, clock: clock.wallClock, http: network, sockets: network, supplied: rule()))
+        instance: uuid.description, clock: clock.wallClock, http: network, sockets: network,
+        digests: environment.store.identityDigests, supplied: rule()))
   }
 
   private func unknownKind(_ name: KindName) -> RPCError {

@@ -1,5 +1,6 @@
 public import JSONRPC
 public import SDKProtocol
+public import StateStore
 
 /// A kind of SDK: its name, settings, methods and adapters. Adding a kind takes a folder and one line in the list of
 /// kinds.
@@ -34,6 +35,8 @@ public struct AdapterServices: Sendable {
   public let instance: String
   /// The wall clock.
   public let clock: WallClock
+  /// The concealment of the users of a kind whose external ids are secrets.
+  public let concealment: Concealment
   /// The client for HTTP requests.
   public let http: any HTTPSending
 
@@ -43,11 +46,13 @@ public struct AdapterServices: Sendable {
   public var supplied: SuppliedURLRule { suppliedNow() }
   private let suppliedNow: @Sendable () -> SuppliedURLRule
 
-  /// Creates the services for an instance. `supplied` is evaluated at each use, since the configuration may change it.
+  /// Creates the services for an instance. `digests` are those of the state. `supplied` is evaluated at each use, since the configuration may change it.
   public init(
     instance: String, clock: WallClock, http: any HTTPSending, sockets: any SocketOpening,
+    digests: IdentityDigests = IdentityDigests(),
     supplied: @autoclosure @escaping @Sendable () -> SuppliedURLRule = .nowhere
   ) {
+    concealment = Concealment(digests, of: InstanceUUID(instance))
     self.instance = instance
     self.clock = clock
     self.http = http

@@ -14,12 +14,12 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
   init(settings: EdnaSettings, services: AdapterServices) {
     self.settings = settings
     clock = services.clock
-    traits = Self.traits(settings)
+    traits = Self.traits(settings, services.concealment)
     cipher = settings.cipher
     wire = EdnaWire(settings: settings, services: services)
   }
 
-  private static func traits(_ settings: EdnaSettings) -> SDKTraits {
+  private static func traits(_ settings: EdnaSettings, _ concealment: Concealment) -> SDKTraits {
     var policy = AuthenticationPolicy(
       onDenied: .keep, onBudgetSpent: .keep,
       onAnotherUser: settings.onSwitch == .logout ? .signOutFirst : .wipeOnSuccess,
@@ -29,7 +29,7 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
     var traits = SDKTraits(common: settings.common, policy: policy)
     traits.missingUser = .userNotAuthorized
     traits.persistsIdentity = settings.persistCredentials ?? true
-    traits.concealsExternalId = true
+    traits.concealment = concealment
     return traits
   }
 

@@ -32,6 +32,7 @@ final class Vault: Sendable {
   /// because the entries outlive that.
   let outboxNames: LockedKey
   let cursors: CursorCoder
+  let identityDigests: IdentityDigests
   /// The key that wraps the master key.
   private let rootKey: LockedKey
 
@@ -43,6 +44,7 @@ final class Vault: Sendable {
     keys = Mutex(Keys(wrapping: try WrappingKey(master: master), events: events))
     outboxNames = try LockedKey(keyring.outboxNames)
     cursors = CursorCoder(key: keyring.cursors, stateID: stateID)
+    identityDigests = IdentityDigests(key: keyring.outboxNames)
     rootKey = try LockedKey(root.key)
   }
 

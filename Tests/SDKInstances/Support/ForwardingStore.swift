@@ -10,6 +10,7 @@ protocol ForwardingStore: StateStore {
 extension ForwardingStore {
   var health: StoreHealth { base.health }
   var cursors: CursorCoder { base.cursors }
+  var identityDigests: IdentityDigests { base.identityDigests }
   var meta: StoreMeta { base.meta }
 
   func load() async throws(SDKError) -> StoredState { try await base.load() }

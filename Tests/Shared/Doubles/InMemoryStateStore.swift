@@ -20,6 +20,7 @@ public final class InMemoryStateStore: StateStore {
   private let clock: @Sendable () -> Timestamp
   private let retention: EventRetention
   public let cursors: CursorCoder
+  public let identityDigests = IdentityDigests()
   public let meta: StoreMeta
 
   /// Creates an empty store.
