@@ -295,7 +295,7 @@ import Testing
     let error = try desk.line.failure("token.refresh", desk.params())
     #expect(error.code == -32030)
     #expect(error.reason == reason)
-    #expect(error.isRetryable)
+    #expect(error.isRetryable == (script["status"] != 302))
     #expect(desk.questions.isEmpty)
     #expect(try desk.user()["id"]?.stringValue == ServiceDesk.userId(given))
     #expect(try desk.events("networkError").count == 1)

@@ -250,7 +250,7 @@ struct SuppliedURLTests {
     }
     for place in Place.allCases {
       let isAllowed = place.isAllowed(hasOwn: true)
-      #expect(try login(id("key", place)) == (isAllowed ? nil : "invalidChannelKey"), "\(place)")
+      #expect(try login(id("key", place)) == (isAllowed ? nil : "badResponse"), "\(place)")
       #expect(try isReached(place, "/key.json") == isAllowed, "\(place)")
       #expect(try login(id("settings", place)) == (isAllowed ? nil : "badResponse"), "\(place)")
       #expect(try isReached(place, "/v2/apps/a/login") == isAllowed, "\(place)")

@@ -29,7 +29,7 @@ import Testing
 
   @Test func refusals() {
     guard
-      case .unauthorized(let code, let description) =
+      case .unauthorized(401, let code, let description) =
         answer(401, "{\"error\":{\"code\":\"invalid_auth\",\"description\":\"Invalid JWT\"}}")
     else {
       Issue.record("401")
@@ -37,7 +37,7 @@ import Testing
     }
     #expect(code == "invalid_auth")
     #expect(description == "Invalid JWT")
-    if case .unauthorized(nil, nil) = answer(401, "not json") {} else { Issue.record("401 without JSON") }
+    if case .unauthorized(401, nil, nil) = answer(401, "not json") {} else { Issue.record("401 without JSON") }
     if case .forbidden = answer(403) {} else { Issue.record("403") }
     if case .notFound = answer(404) {} else { Issue.record("404") }
   }
@@ -65,9 +65,9 @@ import Testing
     }
     #expect(throws: SDKError.self) { try SalesforceAnswer(parts).resource() }
     do throws(SDKError) { _ = try SalesforceAnswer(parts).resource() } catch { #expect(error.retryAfter == seconds) }
-    #expect(throws: SDKError.self) { try ChatGrant(parts, token: Secret("t"), hints: []) }
+    #expect(throws: SDKError.self) { try ChatGrant(parts, hints: []) }
     do throws(SDKError) {
-      _ = try ChatGrant(parts, token: Secret("t"), hints: [])
+      _ = try ChatGrant(parts, hints: [])
     } catch {
       #expect(error.retryAfter == seconds)
     }
@@ -80,6 +80,7 @@ import Testing
       ("-5", 5), ("1e308", 3600), ("1e400", 5), ("", 5), (".", 5), ("1.2.3", 5), ("soon", 5), ("0x10", 5),
       ("Sun, 06 Nov 1994 08:49:57 GMT", 20), ("Sun, 06 Nov 1994 08:49:30 GMT", 0),
       ("Mon, 07 Nov 1994 08:49:37 GMT", 3600), ("Sun, 06 Nov 1994 25:49:37 GMT", 5),
+      ("Sunday, 06-Nov-94 08:49:57 GMT", 20), ("Sun Nov  6 08:49:57 1994", 20),
     ] as [(String, Double)])
   func retryAfter(text: String, seconds: Double) {
     let headers = ["retry-after": text, "date": "Sun, 06 Nov 1994 08:49:37 GMT"]
@@ -92,13 +93,123 @@ import Testing
     #expect(throws: SDKError.self) { try SalesforceAnswer(limited).resource() }
     do throws(SDKError) { _ = try SalesforceAnswer(limited).resource() } catch { #expect(error.retryAfter == seconds) }
     do throws(SDKError) {
-      _ = try ChatGrant(limited, token: Secret("t"), hints: [])
+      _ = try ChatGrant(limited, hints: [])
     } catch {
       #expect(error.retryAfter == seconds)
     }
   }
 
+  /// A response, and what each kind makes of it.
+  struct Row: Sendable {
+    var status: Int
+    var body = ""
+    var headers: [String: String] = [:]
+    var isRetryable: Bool
+    /// A part of the message.
+    var says = ""
+  }
+
+  private static let rows: [Row] = [
+    Row(
+      status: 301, headers: ["location": "https://acme.my.salesforce.com/x?token=y"], isRetryable: false,
+      says: "https://acme.my.salesforce.com (status 301)"),
+    Row(
+      status: 302, headers: ["location": "HTTP://[::1]:8080/"], isRetryable: false, says: "http://[::1]:8080 (status"),
+    Row(status: 307, headers: ["location": "/relative"], isRetryable: false, says: "redirect"),
+    Row(status: 308, isRetryable: false, says: "redirect"), Row(status: 304, isRetryable: false),
+    Row(status: 400, isRetryable: false, says: "which waiting does not change"),
+    Row(
+      status: 400, body: "<html>400 Request Header Or Cookie Too Large</html>", isRetryable: false,
+      says: "has 2048 bytes"),
+    Row(status: 413, isRetryable: false, says: "has 2048 bytes"), Row(status: 414, isRetryable: false, says: "size"),
+    Row(status: 431, body: "<html>", isRetryable: false, says: "has 2048 bytes"),
+    Row(status: 405, isRetryable: false), Row(status: 410, isRetryable: false), Row(status: 422, isRetryable: false),
+    Row(status: 408, isRetryable: true), Row(status: 425, isRetryable: true), Row(status: 429, isRetryable: true),
+    Row(status: 500, isRetryable: true), Row(status: 503, body: "<html>", isRetryable: true),
+    Row(status: 511, body: "<html>", isRetryable: true),
+    Row(status: 500, body: #"{"error":"invalid_grant"}"#, isRetryable: true),
+    Row(status: 200, body: "<html>", isRetryable: true, says: "not JSON"),
+    Row(
+      status: 200, body: "\u{1F}\u{8B}", headers: ["content-encoding": "gzip"], isRetryable: true, says: "encoding gzip"
+    ),
+  ]
+
+  /// Returns the error that each kind makes of a response.
+  private func errors(_ parts: HTTPResponseParts) -> [String: SDKError] {
+    var errors: [String: SDKError] = [:]
+    if case .unusable(let error) = VendorAnswer(parts, vendor: "Zendesk") { errors["zendesk"] = error }
+    func note(_ name: String, _ work: () throws(SDKError) -> Void) {
+      do throws(SDKError) { try work() } catch { errors[name] = error }
+    }
+    note("edna") { () throws(SDKError) in _ = try EdnaFailure.accepted(parts) }
+    note("resource") { () throws(SDKError) in _ = try SalesforceAnswer(parts).resource() }
+    note("tokens") { () throws(SDKError) in _ = try SalesforceAnswer(parts).tokens() }
+    note("revocation") { () throws(SDKError) in try SalesforceAnswer(parts).checkRevoked() }
+    if !String(decoding: parts.body, as: UTF8.self).contains("invalid_grant") {
+      note("chat") { () throws(SDKError) in _ = try ChatGrant(parts, hints: []) }
+    }
+    return errors
+  }
+
+  @Test("One table decides for all kinds whether waiting can help, and says why not", arguments: rows)
+  func table(row: Row) {
+    let parts = HTTPResponseParts(
+      status: row.status, headers: row.headers, body: Array(row.body.utf8),
+      sent: [Secret(String(repeating: "t", count: 2048)), Secret("short")])
+    for (kind, error) in errors(parts) {
+      // An empty refusal of a refresh may be a proxy's fault.
+      if kind == "tokens", row.status == 400 { continue }
+      #expect(error.rpcError.isRetryable == row.isRetryable, "\(kind): \(error)")
+      #expect(error.message.contains(row.says), "\(kind): \(error.message)")
+      #expect(error.origin == .unreachable && error.httpStatus == row.status, "\(kind)")
+    }
+    #expect(errors(parts).count >= (row.status == 200 ? 4 : 5))
+  }
+
+  @Test(
+    "An OAuth error means the same with any status but those of a fault of the server",
+    arguments: [200, 302, 400, 401, 403])
+  func oauth(status: Int) {
+    func parts(_ code: String) -> HTTPResponseParts {
+      HTTPResponseParts(status: status, body: Array("{\"error\":\"\(code)\",\"error_description\":\"x\"}".utf8))
+    }
+    for code in ["invalid_grant", "invalid_token"] {
+      if case .unauthorized(status, let found, "x") = VendorAnswer(parts(code), vendor: "Zendesk") {
+        #expect(found?.text == code)
+      } else {
+        Issue.record("\(code) with \(status)")
+      }
+      let errors = errors(parts(code))
+      #expect(errors["tokens"]?.reason == .invalidGrant && errors["tokens"]?.rpcError.isRetryable == false, "\(code)")
+      #expect(errors["resource"]?.reason == .invalidAuth, "\(code)")
+      #expect(errors["edna"]?.reason == .invalidAuth, "\(code)")
+    }
+    for code in ["invalid_client", "unauthorized_client", "invalid_request"] {
+      let errors = errors(parts(code))
+      #expect(errors["tokens"]?.reason == .invalidClient, "\(code)")
+      for (kind, error) in errors { #expect(!error.rpcError.isRetryable, "\(kind) of \(code)") }
+    }
+    for code in ["temporarily_unavailable", "server_error"] {
+      #expect(errors(parts(code))["tokens"]?.rpcError.isRetryable == true, "\(code)")
+    }
+  }
+
+  @Test("Without Date, a date in Retry-After is compared with the daemon's clock")
+  func withoutDate() async throws {
+    let now = Timestamp(secondsSince1970: 784_111_777)
+    for text in ["Sun, 06 Nov 1994 08:50:17 GMT", "Sunday, 06-Nov-94 08:50:17 GMT", "Sun Nov  6 08:50:17 1994"] {
+      let vendor = SupportVendor()
+      vendor.answer(429, [:], headers: ["retry-after": text])
+      let services = AdapterServices(
+        instance: "i", clock: WallClock(now: { now }), http: vendor, sockets: NoSockets())
+      let response = try await services.send(HTTPRequestParts(instance: "i", method: "GET", url: "https://a.b"))
+      #expect(response.retryAfter == 40, "\(text)")
+    }
+  }
+
   @Test func refusedSockets() {
+    let moved = HTTPFailure.refused(status: 302, location: "https://elsewhere.example/ws").error(vendor: "The vendor")
+    #expect(moved.message.contains("https://elsewhere.example (status 302)") && !moved.rpcError.isRetryable)
     #expect(HTTPFailure.refused(status: 503).error(vendor: "The vendor").reason == .serverError)
     #expect(HTTPFailure.refused(status: 429).error(vendor: "The vendor").reason == .rateLimited)
     let error = HTTPFailure.refused(status: 403).error(vendor: "The vendor")

@@ -96,7 +96,8 @@ struct ReportedFailure: Sendable, Hashable {
     SDKError(
       .provider, .providerFailed,
       "The token provider reports a failure\(code.map { " (\($0))" } ?? ""); its own words are attached.",
-      vendorCode: code, vendorDescription: message)
+      vendorCode: code.map { VendorText($0, without: .none) },
+      vendorDescription: message.map { VendorText($0, without: .none) })
   }
 
   private static func shown(_ text: String, _ limit: Int) -> String {

@@ -224,7 +224,9 @@ extension InstanceCore {
       name ?? adapter.traits.question(isRefusal: isRefusal), instance: id, kind: kind, service: state.service,
       attempt: attempt, user: user == .none ? nil : .init(id: user.id, externalId: user.externalId),
       error: error.map {
-        .init(reason: $0.reason, code: $0.vendorCode, description: $0.vendorDescription, httpStatus: $0.httpStatus)
+        .init(
+          reason: $0.reason, code: $0.vendorCode?.text, description: $0.vendorDescription?.text,
+          httpStatus: $0.httpStatus)
       }, deadline: beganAt + adapter.traits.common.deadline)
     if question.name == .shouldAuthenticate { question.personalDeadline = context.now + BridgeQuestion.personalTime }
     question.concealsExternalId = adapter.traits.concealsExternalId

@@ -113,7 +113,7 @@ extension InstanceCore {
 
   /// Adds the note that the kind defines for the vendor code of an app's report, if any, to the kind's state.
   mutating func reportNote(of report: SDKError, on service: String?) -> Step {
-    guard let code = report.vendorCode, let note = adapter.traits.reportNotes[code],
+    guard let code = report.vendorCode?.text, let note = adapter.traits.reportNotes[code],
       var record = self[service]?.identity
     else { return Step() }
     record.kindState.merge(note) { _, new in new }

@@ -80,7 +80,7 @@ extension HostedInstance {
   ) async throws {
     let report = SDKError(
       .vendor, .invalidAuth, "An app reports that the vendor refused the token.", instance: id, httpStatus: status,
-      vendorCode: code, vendorDescription: description)
+      vendorCode: SentSecrets.none.text(code), vendorDescription: SentSecrets.none.text(description))
     try await actor.reject(tokenId, report, on: try actor.resolve(service))
   }
 }

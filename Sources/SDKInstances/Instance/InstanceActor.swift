@@ -377,7 +377,9 @@ actor InstanceActor {
     await changing.lock()
     defer { changing.unlock() }
     let state = try core.existing(service)
-    guard state.identity.credential?.tokenId == tokenId, state.machine.standing == .usable else { return }
+    guard let token = state.identity.credential?.token, TokenID(token) == tokenId, state.machine.standing == .usable
+    else { return }
+    let report = report.without(SentSecrets([token]))
     logger.notice("An app reports that the vendor refused the token.", metadata: ["tokenId": "\(tokenId)"])
     await follow(service) { core, _ in core.reportNote(of: report, on: service) }
     await follow(service) { $0.reported(report, on: service, $1) }

@@ -1,4 +1,4 @@
-import SDKProtocol
+public import SDKProtocol
 
 /// The HTTP client that adapters use. The module of the kinds implements it; tests use a replacement.
 public protocol HTTPSending: Sendable {
@@ -23,10 +23,15 @@ public struct HTTPRequestParts: Sendable {
   public var headers: [(name: String, value: String)]
   /// The body; `nil` for none.
   public var body: [UInt8]?
+  /// The secrets in headers and body. The texts of the response are read without them.
+  public var secrets: [Secret]
   /// The seconds that the whole exchange may take.
   public var timeout: Double
   /// The path of the file with the CA certificates to trust; `nil` for the daemon's.
   public var caFile: String?
+  /// Whether the request may be sent again when the connection ends without a response. A request that spends a
+  /// credential must not.
+  public var isRepeatable: Bool
   /// The rule for the IP addresses to which the request may connect. `GuardedNetwork` sets it for every request of an
   /// adapter.
   public var addresses = AddressRule.anywhere
@@ -36,8 +41,11 @@ public struct HTTPRequestParts: Sendable {
   /// Creates a request with these parts.
   public init(
     instance: String, method: String, url: String, headers: [(name: String, value: String)] = [],
-    body: [UInt8]? = nil, timeout: Double = 30, caFile: String? = nil
+    body: [UInt8]? = nil, secrets: [Secret] = [], timeout: Double = 30, caFile: String? = nil,
+    isRepeatable: Bool = false
   ) {
+    self.secrets = secrets
+    self.isRepeatable = isRepeatable
     self.instance = instance
     self.method = method
     self.url = url
@@ -56,12 +64,17 @@ public struct HTTPResponseParts: Sendable {
   public var headers: [String: String]
   /// The body. Its size is limited: a larger response fails with `HTTPFailure.tooLarge`.
   public var body: [UInt8]
+  /// The secrets of the request. `AdapterServices.send` sets them.
+  public internal(set) var sent = SentSecrets.none
+  /// The time at which the response came. `AdapterServices.send` sets it.
+  public internal(set) var receivedAt: Timestamp?
 
-  /// Creates a response with these parts.
-  public init(status: Int, headers: [String: String] = [:], body: [UInt8] = []) {
+  /// Creates a response with these parts, to a request with these secrets.
+  public init(status: Int, headers: [String: String] = [:], body: [UInt8] = [], sent: [Secret] = []) {
     self.status = status
     self.headers = headers
     self.body = body
+    self.sent = SentSecrets(sent)
   }
 }
 
@@ -79,8 +92,8 @@ public enum HTTPFailure: Error, Sendable, Hashable {
   case timeout
   /// The response is larger than the client accepts.
   case tooLarge
-  /// The server responded, but did not upgrade to a WebSocket; with its HTTP status.
-  case refused(status: Int)
+  /// The server responded, but did not upgrade to a WebSocket; with its HTTP status, and the place of a redirect.
+  case refused(status: Int, location: String? = nil)
 }
 
 extension HTTPResponseParts {
@@ -94,7 +107,8 @@ extension HTTPResponseParts {
 
   /// The seconds to wait before the next request, from `Retry-After` (RFC 9110, 10.2.3): 0 to an hour.
   ///
-  /// A date is compared with the response's own `Date`, so that differing clocks don't matter.
+  /// A date is compared with the response's own `Date`, so that differing clocks don't matter. Without one it is
+  /// compared with the time at which the response came.
   public var retryAfter: Double {
     guard let text = headers["retry-after"] else { return Self.usualWait }
     if let first = text.utf8.first, (0x30...0x39).contains(first), !text.utf8.contains(UInt8(ascii: "x")),
@@ -102,9 +116,9 @@ extension HTTPResponseParts {
     {
       return min(seconds, Self.longestWait)
     }
-    guard let end = Timestamp(httpDate: text), let now = headers["date"].flatMap({ Timestamp(httpDate: $0) }) else {
-      return Self.usualWait
-    }
+    guard let end = Timestamp(httpDate: text),
+      let now = headers["date"].flatMap({ Timestamp(httpDate: $0) }) ?? receivedAt
+    else { return Self.usualWait }
     return min(max(end - now, 0), Self.longestWait)
   }
 }

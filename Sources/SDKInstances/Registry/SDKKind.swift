@@ -37,14 +37,23 @@ public struct AdapterServices: Sendable {
   public let clock: WallClock
   /// The concealment of the users of a kind whose external ids are secrets.
   public let concealment: Concealment
-  /// The client for HTTP requests.
-  public let http: any HTTPSending
+  private let http: any HTTPSending
 
   /// The client for WebSockets.
   public let sockets: any SocketOpening
   /// The rule for URLs that come from outside the settings.
   public var supplied: SuppliedURLRule { suppliedNow() }
   private let suppliedNow: @Sendable () -> SuppliedURLRule
+
+  /// Sends one request and reads the whole response, whose texts are read without the secrets of the request.
+  ///
+  /// - Throws: `HTTPFailure` when there is no complete response.
+  public func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts {
+    var response = try await http.send(request)
+    response.sent = SentSecrets(request.secrets)
+    response.receivedAt = clock.now()
+    return response
+  }
 
   /// Creates the services for an instance. `digests` are those of the state. `supplied` is evaluated at each use, since the configuration may change it.
   public init(

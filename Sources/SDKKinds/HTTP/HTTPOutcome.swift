@@ -2,12 +2,16 @@ import AsyncHTTPClient
 import Glibc
 import NIOCore
 import NIOPosix
+import NIOSSL
 import SDKInstances
 
 /// The outcome of a request that the HTTP client has made.
 enum HTTPOutcome {
   case answered(HTTPResponseParts)
   case failed(HTTPFailure)
+  /// The connection ended without a response. A server closes an idle connection at any time, also when a request is
+  /// just on the way.
+  case cut(HTTPFailure)
   /// A failure to connect, before any part of the request was sent.
   case unconnected(HTTPFailure)
   /// A proxy that did not open the tunnel, for a reason that the client does not report.
@@ -36,9 +40,13 @@ enum HTTPOutcome {
       case .connectTimeout: self = .unconnected(.timeout)
       case .deadlineExceeded, .readTimeout, .writeTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
         self = .failed(.timeout)
+      case .remoteConnectionClosed: self = .cut(.network(error.shortDescription))
       default: self = .failed(.network(error.shortDescription))
       }
     case is NIOConnectionError: self = .unconnected(.network("no connection"))
+    case let error as IOError where [ECONNRESET, EPIPE].contains(error.errnoCode):
+      self = .cut(.network("the connection broke, errno \(error.errnoCode)"))
+    case NIOSSLError.uncleanShutdown: self = .cut(.network("the connection broke"))
     case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
       self = .unconnected(.network("no connection, errno \(error.errnoCode)"))
     default:

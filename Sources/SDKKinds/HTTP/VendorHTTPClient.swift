@@ -9,7 +9,8 @@ import Synchronization
 
 /// An HTTP client for vendors. Each instance has separate connections, opened when they are first needed.
 ///
-/// Certificates are verified. Redirects are not followed, since they would carry credentials elsewhere. Bodies are
+/// Certificates are verified. Redirects are not followed, since they would carry credentials elsewhere. A request that
+/// may be repeated is sent once more over a new connection when its own ends without a response. Bodies are
 /// limited to 1 MiB. One deadline covers everything from the name resolution to the last byte of the response. With a
 /// proxy, a request goes through a tunnel, so the proxy sees the host's name only.
 public actor VendorHTTPClient: HTTPSending {
@@ -94,9 +95,12 @@ public actor VendorHTTPClient: HTTPSending {
     }
     var last = HTTPFailure.network("no connection")
     for address in route.addresses {
-      let lent = try await lend(place, address, trusted)
-      let outcome = await Self.exchange(request, to: url, place.tunnel, until: deadline, lent.client, lent.progress)
-      await giveBack(place, lent)
+      var outcome = try await exchange(request, to: url, place, address, trusted, until: deadline)
+      if case .cut = outcome, request.isRepeatable {
+        // Another client has no connection yet, so the request goes over a new one.
+        await forget(place)
+        outcome = try await exchange(request, to: url, place, address, trusted, until: deadline)
+      }
       switch outcome {
       case .answered(let answer): return answer
       case .failed(.unverified):
@@ -105,11 +109,21 @@ public actor VendorHTTPClient: HTTPSending {
       case .untunnelled(let tunnel):
         route.addresses = [address]
         throw await TunnelInquiry.failure(of: tunnel, route, until: deadline, on: loop)
-      case .failed(let failure): throw failure
+      case .failed(let failure), .cut(let failure): throw failure
       case .unconnected(let failure): last = failure
       }
     }
     throw last
+  }
+
+  private func exchange(
+    _ request: HTTPRequestParts, to url: VendorURL, _ place: Place, _ address: NetworkAddress,
+    _ trusted: TrustedCertificates?, until deadline: NIODeadline
+  ) async throws(HTTPFailure) -> HTTPOutcome {
+    let lent = try await lend(place, address, trusted)
+    let outcome = await Self.exchange(request, to: url, place.tunnel, until: deadline, lent.client, lent.progress)
+    await giveBack(place, lent)
+    return outcome
   }
 
   public func forget(instance: String) async {

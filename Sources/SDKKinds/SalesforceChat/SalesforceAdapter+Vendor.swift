@@ -92,7 +92,9 @@ extension SalesforceAdapter {
       let json = try answer.tokens(wasRefused: account.refusedToken == TokenID(spent).description)
       kept.refusedToken = nil
       if let rotated = json["refresh_token"]?.stringValue.map({ Secret($0) }), !rotated.isEmpty {
-        guard SalesforceText.isToken(rotated) else { throw Self.badAnswer("a refresh_token that can't be one") }
+        guard SalesforceText.isToken(rotated), OpaqueText.mistake(rotated) == nil else {
+          throw Self.badAnswer("a refresh_token that can't be one")
+        }
         kept.refreshToken = rotated
       }
       let known = account.user ?? SalesforceAccount(identity.kindState)?.user
@@ -122,7 +124,9 @@ extension SalesforceAdapter {
       if let known, !named.isSame(as: known) { throw Self.otherUser }
       fresh.identityURL = url
     }
-    guard let token = json["access_token"]?.stringValue.map({ Secret($0) }), SalesforceText.isToken(token) else {
+    guard let token = json["access_token"]?.stringValue.map({ Secret($0) }), SalesforceText.isToken(token),
+      OpaqueText.mistake(token) == nil
+    else {
       throw Self.badAnswer("an access_token that can't be one")
     }
     if let url = json["instance_url"]?.stringValue {

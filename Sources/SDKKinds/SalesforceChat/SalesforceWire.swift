@@ -20,12 +20,14 @@ struct SalesforceWire: Sendable {
       (name: "grant_type", value: Secret("refresh_token")),
       (name: "client_id", value: Secret(account.clientId ?? settings.clientId)), (name: "refresh_token", value: token),
     ]
+    var sent = [token]
     var base = loginURL(account)
     if let secret = try clientSecret(of: account) {
       base = try secretURL(account)
       fields.append((name: "client_secret", value: secret))
+      sent.append(secret)
     }
-    return try await post("\(base)/services/oauth2/token", fields)
+    return try await post("\(base)/services/oauth2/token", fields, secrets: sent)
   }
 
   /// The vendor's own login hosts. They are known in advance, so that nobody else can supply them.
@@ -61,7 +63,7 @@ struct SalesforceWire: Sendable {
   /// `POST /services/oauth2/revoke`: revokes a token. The access tokens of a refresh token end with it.
   func revoke(_ token: Secret, at loginURL: String) async throws(SDKError) {
     let fields = [(name: "token", value: token), (name: "revoke_reason", value: Secret("user_logout"))]
-    try await post("\(loginURL)/services/oauth2/revoke", fields).checkRevoked()
+    try await post("\(loginURL)/services/oauth2/revoke", fields, secrets: [token]).checkRevoked()
   }
 
   /// `GET /services/oauth2/userinfo`: checks an access token.
@@ -79,7 +81,10 @@ struct SalesforceWire: Sendable {
   /// `POST sobjects/MobilePushServiceDevice`: registers a device, and returns its id at the vendor.
   func createDevice(_ fields: JSONObject, token: Secret, at instanceURL: String) async throws(SDKError) -> String {
     let body = JSONWriter.bytes(of: .object(fields))
-    let answer = try await send("POST", devices(instanceURL), bearer: token, body: ("application/json", body))
+    let address = fields["ConnectionToken"]?.stringValue.map { Secret($0) }
+    let answer = try await send(
+      "POST", devices(instanceURL), bearer: token, body: ("application/json", body),
+      secrets: address.map { [$0] } ?? [])
     guard let id = try answer.resource()["id"]?.stringValue, TextLimits.isID(id), SalesforceText.isIdentifier(id) else {
       throw SDKError(
         .unreachable, .badResponse, "Salesforce registered the device but gave it no id; register it again.")
@@ -106,25 +111,30 @@ struct SalesforceWire: Sendable {
     return settings.clientSecret
   }
 
-  private func post(_ url: String, _ fields: [(name: String, value: Secret)]) async throws(SDKError) -> SalesforceAnswer
-  {
+  private func post(
+    _ url: String, _ fields: [(name: String, value: Secret)], secrets: [Secret]
+  ) async throws(SDKError) -> SalesforceAnswer {
     try await send(
-      "POST", url, bearer: nil, body: ("application/x-www-form-urlencoded", PercentEncoding.form(fields)))
+      "POST", url, bearer: nil, body: ("application/x-www-form-urlencoded", PercentEncoding.form(fields)),
+      secrets: secrets)
   }
 
+  /// - Parameter secrets: the secrets in the body.
   private func send(
-    _ method: String, _ url: String, bearer: Secret?, body: (type: String, bytes: [UInt8])? = nil
+    _ method: String, _ url: String, bearer: Secret?, body: (type: String, bytes: [UInt8])? = nil,
+    secrets: [Secret] = []
   ) async throws(SDKError) -> SalesforceAnswer {
     var headers = [(name: "Accept", value: "application/json"), (name: "User-Agent", value: SalesforceWire.userAgent)]
     if let bearer { headers.append((name: "Authorization", value: "Bearer \(bearer.reveal())")) }
     if let body { headers.append((name: "Content-Type", value: body.type)) }
     let request = HTTPRequestParts(
       instance: services.instance, method: method, url: url, headers: headers, body: body?.bytes,
-      timeout: common.timeout, caFile: common.caFile)
+      secrets: secrets + (bearer.map { [$0] } ?? []), timeout: common.timeout, caFile: common.caFile,
+      isRepeatable: method == "GET")
     do throws(HTTPFailure) {
-      return SalesforceAnswer(try await services.http.send(request))
+      return SalesforceAnswer(try await services.send(request))
     } catch {
-      throw error.error(vendor: SalesforceAnswer.vendor)
+      throw error.error(vendor: SalesforceAnswer.vendor, setting: "login_url and instanceUrl")
     }
   }
 

@@ -39,7 +39,11 @@ struct UpgradeRequest: Sendable {
   ///
   /// - Throws: `refused` for another status than 101; `network` for an invalid upgrade.
   func check(_ answer: UpgradeAnswer) throws(HTTPFailure) {
-    guard answer.status == 101 else { throw .refused(status: answer.status) }
+    guard answer.status == 101 else {
+      let isRedirect = (300..<400).contains(answer.status)
+      let location = answer.headers.first { $0.name.lowercased() == "location" }?.value
+      throw .refused(status: answer.status, location: isRedirect ? location : nil)
+    }
     var headers = HTTPHeaders()
     for (name, value) in answer.headers { headers.add(name: name, value: value) }
     let head = HTTPResponseHead(version: .http1_1, status: .switchingProtocols, headers: headers)

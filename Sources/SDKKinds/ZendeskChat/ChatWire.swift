@@ -21,14 +21,15 @@ struct ChatWire: Sendable {
         (name: "Accept", value: "application/json"),
         (name: "Content-Type", value: "application/x-www-form-urlencoded"),
       ],
-      body: PercentEncoding.form(form), timeout: common.timeout, caFile: common.caFile)
+      body: PercentEncoding.form(form), secrets: [token] + (state.map { [$0] } ?? []), timeout: common.timeout,
+      caFile: common.caFile, isRepeatable: true)
     let response: HTTPResponseParts
     do throws(HTTPFailure) {
-      response = try await services.http.send(request)
+      response = try await services.send(request)
     } catch {
       throw Self.failure(error, setting: "id_url")
     }
-    return try ChatGrant(response, token: token, hints: hints)
+    return try ChatGrant(response, hints: hints)
   }
 
   /// Returns the error of a request without a complete response.
@@ -50,14 +51,14 @@ struct ChatGrant {
   /// Reads the response to the exchange. The body decides, as in the vendor's own SDK. The status decides only if the
   /// body has no known content.
   ///
-  /// - Parameters:
-  ///   - token: the JWT that was sent, which no error may quote.
-  ///   - hints: the lint's findings, which are added to a refusal.
+  /// - Parameter hints: the lint's findings, which are added to a refusal.
   /// - Throws: the vendor's refusal with its words; the errors of an unreachable vendor.
-  init(_ response: HTTPResponseParts, token: Secret, hints: [String]) throws(SDKError) {
+  init(_ response: HTTPResponseParts, hints: [String]) throws(SDKError) {
     let body = try? JSONParser.parse(response.body, .server)
     if body?["success"]?.boolValue == true {
-      guard let idToken = body?["id_token"]?.stringValue, (1...TextLimits.token).contains(idToken.utf8.count) else {
+      guard let idToken = body?["id_token"]?.stringValue, (1...TextLimits.token).contains(idToken.utf8.count),
+        OpaqueText.mistake(Secret(idToken)) == nil
+      else {
         throw Self.bad("accepted the JWT, but its answer has no usable id_token; try again later.", response)
       }
       let state = body?["state"]?.stringValue
@@ -73,18 +74,20 @@ struct ChatGrant {
       expiresIn = seconds
       return
     }
-    guard let words = body?["error"]?.stringValue else { throw Self.unusable(response) }
+    guard let words = body?["error"]?.stringValue else {
+      let status = VendorStatus(response, vendor: Self.vendor, setting: "id_url")
+      throw (200..<300).contains(response.status) ? status.notJSON : status.error
+    }
     let details = body?["details"].flatMap(Self.text)
-    throw Self.refusal(words, details, response, token: token, hints: hints)
+    throw Self.refusal(words, details, response, hints: hints)
   }
 
   /// Returns the error for a refusal. `words` is the member `error` of the vendor's response, `details` its
   /// explanation.
   private static func refusal(
-    _ words: String, _ details: String?, _ response: HTTPResponseParts, token: Secret, hints: [String]
+    _ words: String, _ details: String?, _ response: HTTPResponseParts, hints: [String]
   ) -> SDKError {
     func refused(_ reason: Reason, _ sentence: String, _ more: [String] = []) -> SDKError {
-      func harmless(_ text: String) -> String? { text.contains(token.reveal()) ? nil : text }
       let wait: Double? =
         switch reason {
         case .rateLimited: response.retryAfter
@@ -93,8 +96,8 @@ struct ChatGrant {
         }
       return SDKError(
         reason == .serverError || reason == .rateLimited ? .unreachable : .vendor, reason, "\(vendor) \(sentence)",
-        retryAfter: wait, httpStatus: response.status, vendorCode: harmless(words),
-        vendorDescription: details.flatMap(harmless), hints: hints + more)
+        retryAfter: wait, httpStatus: response.status, vendorCode: response.sent.text(words),
+        vendorDescription: response.sent.text(details), hints: hints + more)
     }
     switch words {
     case "account key not found": return refused(.invalidAccountKey, "knows no such account; check account_key.")
@@ -126,20 +129,6 @@ struct ChatGrant {
 
   static let secretHint =
     "secret: if the account's shared secret was regenerated, sign with the new one; up to 5 minutes can pass until it counts"
-
-  private static func unusable(_ response: HTTPResponseParts) -> SDKError {
-    switch response.status {
-    case 429:
-      SDKError(
-        .unreachable, .rateLimited, "\(vendor) asks for fewer requests; try again later.",
-        retryAfter: response.retryAfter, httpStatus: 429)
-    case 500...:
-      SDKError(
-        .unreachable, .serverError, "\(vendor) answered with status \(response.status); try again later.",
-        retryAfter: response.requestedWait, httpStatus: response.status)
-    default: bad("answered with something that is not its JSON; check id_url.", response)
-    }
-  }
 
   private static func bad(_ sentence: String, _ response: HTTPResponseParts) -> SDKError {
     SDKError(.unreachable, .badResponse, "\(vendor) \(sentence)", httpStatus: response.status)

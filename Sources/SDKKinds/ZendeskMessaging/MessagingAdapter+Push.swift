@@ -26,7 +26,8 @@ extension MessagingAdapter {
     }
     let place = try await wire.place(of: identity)
     let answer = await authorized(
-      "PUT", clientPath(id), body: Self.body(address, place.integrationId), credential, of: identity, at: place)
+      "PUT", clientPath(id), body: Self.body(address, place.integrationId), secrets: [Secret(address)], credential,
+      of: identity, at: place)
     try succeeded(answer, credential: credential)
   }
 

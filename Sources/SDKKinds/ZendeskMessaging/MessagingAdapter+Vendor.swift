@@ -25,13 +25,16 @@ extension MessagingAdapter {
       "userId": credential.externalId.map(JSON.string) ?? .null,
       "client": wire.client(place, dropsPush: isSwitch || hasFormerPush(identity)),
     ]
+    var sent = [credential.credential.token]
     if let anonymous, let id = anonymous.user.id, let session = anonymous.credential {
+      sent.append(session.token)
       body["appUserId"] = .string(id)
       body["sessionToken"] = .string(session.token.reveal())
     }
     let answer = await wire.send(
-      "POST", "login", body: body, authorization: .bearer(credential.credential.token), at: place)
-    let user = try MessagingUser(accepted(answer, credential: credential.credential, hints: credential.hints))
+      "POST", "login", body: body, authorization: .bearer(credential.credential.token), secrets: sent, at: place)
+    let user = try MessagingUser(
+      accepted(answer, credential: credential.credential, hints: credential.hints), without: SentSecrets(sent))
     // An empty body is accepted: the user id then stays the same.
     let id = user.id ?? anonymous?.user.id ?? (isSame ? identity.user.id : nil)
     var merge: SignedIn.Merge?
@@ -108,7 +111,7 @@ extension MessagingAdapter {
         "conversation": ["type": "personal"],
       ],
       authorization: .none, at: place)
-    let user = try MessagingUser(accepted(answer, credential: nil, hints: []))
+    let user = try MessagingUser(accepted(answer, credential: nil, hints: []), without: .none)
     guard let id = user.id, let session = user.sessionToken else {
       throw SDKError(
         .unreachable, .badResponse, "Zendesk Messaging made no user: its answer has no _id or no sessionToken.")
@@ -125,11 +128,12 @@ extension MessagingAdapter {
   /// Sends a request with a user's credential, and once more after a 403. With a JWT, one silent login must succeed
   /// before the second request, as in the vendor's SDK.
   func authorized(
-    _ method: String, _ path: String, body: JSONObject? = nil, _ credential: Credential, of identity: IdentityRecord,
-    at place: MessagingPlace
+    _ method: String, _ path: String, body: JSONObject? = nil, secrets: [Secret] = [], _ credential: Credential,
+    of identity: IdentityRecord, at place: MessagingPlace
   ) async -> VendorAnswer {
     let authorization = MessagingWire.Authorization(credential, of: identity.user)
-    let first = await wire.send(method, path, body: body, authorization: authorization, at: place)
+    let first = await wire.send(
+      method, path, body: body, authorization: authorization, secrets: secrets, at: place)
     guard case .forbidden = first else { return first }
     if credential.type == .jwt, let externalId = identity.user.externalId {
       let again = await wire.send(
@@ -137,12 +141,16 @@ extension MessagingAdapter {
         authorization: authorization, at: place)
       guard case .accepted = again else { return first }
     }
-    return await wire.send(method, path, body: body, authorization: authorization, at: place)
+    return await wire.send(method, path, body: body, authorization: authorization, secrets: secrets, at: place)
   }
 
   /// Checks the response to a request whose body does not matter: any 2xx is a success.
   func succeeded(_ answer: VendorAnswer, credential: Credential?) throws(SDKError) {
-    if case .unusable(let error) = answer, let status = error.httpStatus, (200..<300).contains(status) { return }
+    if case .unusable(let error) = answer, let status = error.httpStatus, (200..<300).contains(status),
+      !error.isPermanent
+    {
+      return
+    }
     _ = try accepted(answer, credential: credential, hints: [])
   }
 
@@ -153,13 +161,13 @@ extension MessagingAdapter {
     let hasExpired = credential?.type == .jwt && credential?.hasExpired(at: clock.earliest) == true
     switch answer {
     case .accepted(let json): return json
-    case .unauthorized(let code, let description):
+    case .unauthorized(let status, let code, let description):
       throw SDKError(
         .vendor, hasExpired ? .expiredJWT : .invalidAuth,
         hasExpired
           ? "The JWT has expired. Log in again with a new one."
           : "Zendesk Messaging refused the credential; check its signature, kid and scope, and log in again.",
-        httpStatus: 401, vendorCode: code, vendorDescription: description, hints: hints)
+        httpStatus: status, vendorCode: code, vendorDescription: description, hints: hints)
     case .forbidden(let code, let description):
       throw SDKError(
         .vendor, .forbidden, "Zendesk Messaging does not let this user do that; check the account's settings.",

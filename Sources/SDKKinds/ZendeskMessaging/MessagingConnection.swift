@@ -102,7 +102,7 @@ actor MessagingConnection: RealtimeConnection {
       case .event(let data):
         heard += MessagingMerge.all(in: data).compactMap { $0.news(for: identity, mode: mode, now: clock.now()) }
       case .refused(let code, let description): return (heard, refused(code, description))
-      case .failed(let words): failure = words
+      case .failed(let words): failure = sent.text(words)?.text
       case .reconnectAdvice(let reconnect, let wait):
         if reconnect == .none { return (heard, .ended) }
         let error = SDKError(
@@ -138,7 +138,7 @@ actor MessagingConnection: RealtimeConnection {
       return .lost(
         SDKError(
           .unreachable, .serverError, "\(MessagingWire.vendor) can't serve the realtime connection; it is tried again.",
-          vendorCode: code, vendorDescription: description))
+          vendorCode: sent.text(code), vendorDescription: sent.text(description)))
     }
     let hasExpired = identity.credential?.hasExpired(at: clock.earliest) == true
     return .refused(
@@ -147,6 +147,9 @@ actor MessagingConnection: RealtimeConnection {
         hasExpired
           ? "The JWT has expired. Log in again with a new one."
           : "\(MessagingWire.vendor) refused the credential on the realtime connection; log in again with a new one.",
-        vendorCode: code, vendorDescription: description))
+        vendorCode: sent.text(code), vendorDescription: sent.text(description)))
   }
+
+  /// The secrets that were sent on the connection.
+  private var sent: SentSecrets { SentSecrets(identity.credential.map { [$0.token] } ?? []) }
 }

@@ -14,19 +14,23 @@ struct MessagingUser {
   /// The maximum bytes of a session token.
   static let longestSession = 4096
 
-  /// Reads a response. Names and e-mail addresses are truncated to their maximum size.
+  /// Reads a response. Names and e-mail addresses are truncated to their maximum size, and hold none of the secrets
+  /// that were sent.
   ///
-  /// - Throws: `badResponse` for an id or a session token with an invalid size.
-  init(_ json: JSON) throws(SDKError) {
+  /// - Throws: `badResponse` for an id or a session token that can't be one.
+  init(_ json: JSON, without sent: SentSecrets) throws(SDKError) {
     let user = json["appUser"]
     id = user?["_id"]?.stringValue
     let names = [user?["givenName"]?.stringValue, user?["surname"]?.stringValue].compactMap { $0 }
-    name = names.isEmpty ? nil : TextLimits.clipped(names.joined(separator: " "))
-    email = (user?["email"]?.stringValue).map(TextLimits.clipped)
+    name = names.isEmpty ? nil : TextLimits.clipped(sent.removed(from: names.joined(separator: " ")))
+    email = (user?["email"]?.stringValue).map { TextLimits.clipped(sent.removed(from: $0)) }
     sessionToken = (json["sessionToken"] ?? user?["sessionToken"])?.stringValue.map(Secret.init)
     let realtime = json["settings"]?["realtime"]
     realtimeURL = realtime?["enabled"]?.boolValue == true ? realtime?["baseUrl"]?.stringValue : nil
-    guard id.map(TextLimits.isID) ?? true, (sessionToken?.reveal().utf8.count ?? 0) <= Self.longestSession else {
+    guard id.map({ TextLimits.isID($0) && !sent.isRepeated(in: $0) }) ?? true,
+      (sessionToken?.reveal().utf8.count ?? 0) <= Self.longestSession,
+      sessionToken.flatMap(OpaqueText.mistake) == nil
+    else {
       throw SDKError(
         .unreachable, .badResponse, "Zendesk Messaging answered with a user whose _id or sessionToken can't be right.")
     }

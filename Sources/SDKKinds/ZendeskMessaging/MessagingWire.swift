@@ -35,6 +35,20 @@ struct MessagingWire: Sendable {
       case .written(let header): header.reveal()
       }
     }
+
+    /// The secrets in the header.
+    var secrets: [Secret] {
+      switch self {
+      case .none: []
+      case .bearer(let token): [token]
+      case .basic(_, let password): [password] + Self.words(header)
+      case .written: Self.words(header)
+      }
+    }
+
+    private static func words(_ header: String?) -> [Secret] {
+      header.map { $0.split(separator: " ").dropFirst().map { Secret(String($0)) } } ?? []
+    }
   }
 
   static let vendor = "Zendesk Messaging"
@@ -64,13 +78,19 @@ struct MessagingWire: Sendable {
 
   /// Sends a request below `/v2/apps/{app}/`.
   func send(
-    _ method: String, _ path: String, body: JSONObject? = nil, authorization: Authorization, at place: MessagingPlace
+    _ method: String, _ path: String, body: JSONObject? = nil, authorization: Authorization, secrets: [Secret] = [],
+    at place: MessagingPlace
   ) async -> VendorAnswer {
-    await send(method, path, body: body, authorization: authorization, base: place.baseURL, app: place.appId)
+    await send(
+      method, path, body: body, authorization: authorization, secrets: secrets, base: place.baseURL, app: place.appId)
   }
 
+  /// Sends a request below `/v2/apps/{app}/`.
+  ///
+  /// - Parameter secrets: the secrets in the body.
   func send(
-    _ method: String, _ path: String, body: JSONObject?, authorization: Authorization, base: String, app: String
+    _ method: String, _ path: String, body: JSONObject?, authorization: Authorization, secrets: [Secret] = [],
+    base: String, app: String
   ) async -> VendorAnswer {
     var headers = [
       ("Accept", "application/json"), ("x-smooch-appid", app), ("x-smooch-clientid", clientId),
@@ -80,7 +100,7 @@ struct MessagingWire: Sendable {
     if let header = authorization.header { headers.append(("Authorization", header)) }
     return await exchange(
       method, "\(base)/v2/apps/\(PercentEncoding.segment(app))/\(path)", headers,
-      body: body.map { JSONWriter.bytes(of: .object($0)) })
+      body: body.map { JSONWriter.bytes(of: .object($0)) }, secrets: authorization.secrets + secrets)
   }
 
   /// Returns the vendor's base URL and app. Requests them at the settings URL when neither settings nor identity have
@@ -120,7 +140,7 @@ struct MessagingWire: Sendable {
     do throws(SDKError) {
       try services.supplied.check(url, what: "channel_key")
     } catch {
-      throw SDKError(.local, .invalidChannelKey, error.message, member: "channel_key")
+      throw SDKError(.unreachable, .badResponse, error.message, member: "channel_key").permanent
     }
   }
 
@@ -148,13 +168,14 @@ struct MessagingWire: Sendable {
   }
 
   private func exchange(
-    _ method: String, _ url: String, _ headers: [(String, String)], body: [UInt8]?
+    _ method: String, _ url: String, _ headers: [(String, String)], body: [UInt8]?, secrets: [Secret] = []
   ) async -> VendorAnswer {
     let request = HTTPRequestParts(
       instance: services.instance, method: method, url: url, headers: headers.map { (name: $0.0, value: $0.1) },
-      body: body, timeout: common.timeout, caFile: common.caFile)
+      body: body, secrets: secrets, timeout: common.timeout, caFile: common.caFile,
+      isRepeatable: method == "GET" || url.hasSuffix("/login"))
     do throws(HTTPFailure) {
-      return VendorAnswer(try await services.http.send(request), vendor: Self.vendor)
+      return VendorAnswer(try await services.send(request), vendor: Self.vendor)
     } catch {
       return .unusable(error.error(vendor: Self.vendor))
     }

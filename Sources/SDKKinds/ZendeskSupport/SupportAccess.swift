@@ -18,17 +18,17 @@ struct SupportAccess {
         "Zendesk Support refuses agents here; set the identity of an end user instead.", httpStatus: 403,
         vendorCode: code, vendorDescription: description, hints: hints)
     }
-    if case .unauthorized(let code, let description) = answer {
+    if case .unauthorized(let status, let code, let description) = answer {
       throw SDKError(
         .vendor, .invalidAuth,
         type == .jwt
           ? "Zendesk Support refused the unique id; the customer's JWT endpoint must know it and answer a form with a JWT."
           : "Zendesk Support refused the anonymous identity; check client_id and the account's authentication.",
-        httpStatus: 401, vendorCode: code, vendorDescription: description, hints: hints)
+        httpStatus: status, vendorCode: code, vendorDescription: description, hints: hints)
     }
     let access = try Self.accept(answer)["authentication"]
     guard let token = access?["access_token"]?.stringValue, (1...8192).contains(token.utf8.count),
-      token.utf8.allSatisfy(Self.isVisible)
+      token.utf8.allSatisfy(Self.isVisible), OpaqueText.mistake(Secret(token)) == nil
     else {
       throw SDKError(.unreachable, .badResponse, "Zendesk Support answered the exchange without an access token.")
     }
@@ -44,10 +44,10 @@ struct SupportAccess {
   static func accept(_ answer: VendorAnswer) throws(SDKError) -> JSON {
     switch answer {
     case .accepted(let json): return json
-    case .unauthorized(let code, let description):
+    case .unauthorized(let status, let code, let description):
       throw SDKError(
         .vendor, .invalidAuth, "Zendesk Support refused the access token; refresh it or set the identity again.",
-        httpStatus: 401, vendorCode: code, vendorDescription: description)
+        httpStatus: status, vendorCode: code, vendorDescription: description)
     case .forbidden(let code, let description):
       throw SDKError(
         .vendor, .forbidden, "Zendesk Support does not let this user do that; check the account's settings.",

@@ -72,7 +72,7 @@ final class SupportAccount: Sendable {
     let json: JSON
     switch await wire.send("GET", path, to: place) {
     case .accepted(let body): json = body
-    case .unauthorized(let code, let description): throw unreadable(401, code, description)
+    case .unauthorized(let status, let code, let description): throw unreadable(status, code, description)
     case .forbidden(let code, let description): throw unreadable(403, code, description)
     case .notFound: throw unreadable(404, nil, nil)
     case .unusable(let error):
@@ -86,7 +86,7 @@ final class SupportAccount: Sendable {
   }
 
   private func unreadable(
-    _ status: Int?, _ code: String?, _ description: String?, retryAfter: Double? = nil
+    _ status: Int?, _ code: VendorText?, _ description: VendorText?, retryAfter: Double? = nil
   ) -> SDKError {
     SDKError(
       .unreachable, .network,

@@ -71,7 +71,8 @@ extension SupportAdapter {
       user["token"] = .string(id.reveal())
     }
     let answer = await wire.exchange(
-      "/access/sdk/\(who.type.rawValue)", body: ["user": .object(user)], guid: guid, to: place)
+      "/access/sdk/\(who.type.rawValue)", body: ["user": .object(user)], secrets: who.uniqueId.map { [$0] } ?? [],
+      guid: guid, to: place)
     var hints = hints
     if case .unauthorized = answer, let now = await account.authentication(afterRefusalAt: place), now != who.type {
       hints.append("identity.type: the account takes \(now.rawValue) identities now")

@@ -19,7 +19,7 @@ extension SupportAdapter {
     device["sdk_guid"] = guid.map { .string($0.reveal()) }
     let answer = await wire.send(
       "POST", "\(Self.devices).json", body: ["push_notification_device": .object(device)],
-      token: identity.credential?.token, guid: guid, to: place)
+      secrets: [push.address], token: identity.credential?.token, guid: guid, to: place)
     let json = try SupportAccess.accept(answer)
     return (json["push_notification_device"] ?? json)["id"].flatMap(SupportAccess.id)
   }
@@ -64,7 +64,7 @@ extension SupportAdapter {
     switch await wire.send("DELETE", path, token: token, guid: guid, to: place) {
     case .notFound: return
     // The body does not matter: any 2xx is a success.
-    case .unusable(let error) where (200..<300).contains(error.httpStatus ?? 0): return
+    case .unusable(let error) where (200..<300).contains(error.httpStatus ?? 0) && !error.isPermanent: return
     case let answer: try SupportAccess.accept(answer)
     }
   }

@@ -76,7 +76,8 @@ final class SupportAdapter: SDKAdapter, RenewsItself, RegistersForPush, LeavesCl
   func renewsItself(_ identity: IdentityRecord) -> Bool { SupportIdentity(identity.kindState) != nil }
 
   func isRefusal(_ error: SDKError) -> Bool {
-    error.origin == .vendor && (error.httpStatus == 401 || error.reason == .agentNotAllowed)
+    error.origin == .vendor
+      && (error.httpStatus == 401 || error.reason == .invalidAuth || error.reason == .agentNotAllowed)
   }
 
   // MARK: What outlives a wipe

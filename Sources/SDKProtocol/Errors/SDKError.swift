@@ -31,9 +31,9 @@ public struct SDKError: Error, Sendable, Hashable {
   /// The vendor's HTTP status.
   public var httpStatus: Int?
   /// The vendor's error code.
-  public var vendorCode: String?
+  public var vendorCode: VendorText?
   /// The vendor's error description.
-  public var vendorDescription: String?
+  public var vendorDescription: VendorText?
   /// The possible causes, such as what local checks found in a JWT.
   public var hints: [String]
   /// Whether the same call will fail until an operator acts, even if `reason` is retryable.
@@ -42,8 +42,8 @@ public struct SDKError: Error, Sendable, Hashable {
   /// Creates an error. Texts that are too long are clipped, and at most 16 hints are kept.
   public init(
     _ origin: Origin, _ reason: Reason, _ message: String, instance: InstanceID? = nil, member: String? = nil,
-    retryAfter: Double? = nil, httpStatus: Int? = nil, vendorCode: String? = nil,
-    vendorDescription: String? = nil, hints: [String] = []
+    retryAfter: Double? = nil, httpStatus: Int? = nil, vendorCode: VendorText? = nil,
+    vendorDescription: VendorText? = nil, hints: [String] = []
   ) {
     self.origin = origin
     self.reason = reason
@@ -61,6 +61,14 @@ public struct SDKError: Error, Sendable, Hashable {
   public var permanent: SDKError {
     var copy = self
     copy.isPermanent = true
+    return copy
+  }
+
+  /// Returns the same error without these secrets in the vendor's texts.
+  public func without(_ secrets: SentSecrets) -> SDKError {
+    var copy = self
+    copy.vendorCode = secrets.text(vendorCode?.text)
+    copy.vendorDescription = secrets.text(vendorDescription?.text)
     return copy
   }
 
@@ -85,8 +93,8 @@ extension SDKError: RPCErrorConvertible {
     if let member { data["member"] = .string(member) }
     if let retryAfter { data["retryAfter"] = JSON(max(0, (retryAfter * 1000).rounded(.up) / 1000)) }
     if let httpStatus { data["httpStatus"] = JSON(httpStatus) }
-    if let vendorCode { data["vendorCode"] = .string(vendorCode) }
-    if let vendorDescription { data["vendorDescription"] = .string(vendorDescription) }
+    if let vendorCode { data["vendorCode"] = .string(vendorCode.text) }
+    if let vendorDescription { data["vendorDescription"] = .string(vendorDescription.text) }
     if !hints.isEmpty { data["hints"] = .array(hints.map(JSON.string)) }
     return RPCError(
       code: origin.rawValue, reason: reason.rawValue, retryable: reason.isRetryable && !isPermanent, message: message,

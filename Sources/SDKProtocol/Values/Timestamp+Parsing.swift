@@ -6,16 +6,39 @@ extension Timestamp {
     self.init(secondsSince1970: seconds)
   }
 
-  /// Parses an HTTP date (RFC 9110, 5.6.7), such as `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` for any other text, the two
-  /// obsolete forms and years before 1970 included. The day of the week is not checked.
-  public init?(httpDate text: String) {
+  /// Parses an HTTP date in one of its three forms (RFC 9110, 5.6.7); `nil` for any other text, years before 1970
+  /// included. The day of the week is not checked.
+  ///
+  /// - Parameter now: the present time. A year of two digits is at most 50 years after it.
+  public init?(httpDate text: String, now: Timestamp = .now) {
+    guard text.utf8.count <= 33 else { return nil }
+    let words = text.split(separator: " ").map(String.init)
+    switch (words.count, words.last) {
+    // Sun, 06 Nov 1994 08:49:37 GMT
+    case (6, "GMT"?) where text.utf8.count == 29 && words[0].hasSuffix(","):
+      self.init(year: words[3], month: words[2], day: words[1], time: words[4])
+    // Sunday, 06-Nov-94 08:49:37 GMT
+    case (4, "GMT"?) where words[0].hasSuffix("day,"):
+      let date = words[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+      guard date.count == 3, date[2].utf8.count == 2, date[2].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        let last = Int(date[2])
+      else { return nil }
+      let present = 1970 + Int(now.secondsSince1970 / 31_556_952)
+      var year = present - present % 100 + last
+      if year > present + 50 { year -= 100 }
+      self.init(year: String(year), month: date[1], day: date[0], time: words[2])
+    // Sun Nov  6 08:49:37 1994
+    case (5, let year?) where text.utf8.count == 24:
+      let day = words[2].utf8.count == 1 ? "0" + words[2] : words[2]
+      self.init(year: year, month: words[1], day: day, time: words[3])
+    default: return nil
+    }
+  }
+
+  private init?(year: String, month: String, day: String, time: String) {
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    guard text.utf8.count == 29 else { return nil }
-    let words = text.split(separator: " ")
-    guard words.count == 6, words[0].hasSuffix(","), words[5] == "GMT", words[3] >= "1970",
-      let month = months.firstIndex(of: String(words[2]))
-    else { return nil }
-    self.init("\(words[3])-\(month < 9 ? "0" : "")\(month + 1)-\(words[1])T\(words[4])Z")
+    guard year.utf8.count == 4, year >= "1970", let month = months.firstIndex(of: month) else { return nil }
+    self.init("\(year)-\(month < 9 ? "0" : "")\(month + 1)-\(day)T\(time)Z")
   }
 }
 

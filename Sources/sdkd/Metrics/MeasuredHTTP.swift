@@ -42,7 +42,7 @@ struct MeasuredHTTP: HTTPSending {
     case .network, .insecure, .proxy: "network"
     case .timeout: "timeout"
     case .tooLarge: "tooLarge"
-    case .refused(let status): statusClass(status)
+    case .refused(let status, _): statusClass(status)
     }
   }
 }

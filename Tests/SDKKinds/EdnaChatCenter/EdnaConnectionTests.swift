@@ -88,7 +88,7 @@ import Testing
     guard case .refused(let error) = end else { return #expect(Bool(false), "\(end)") }
     #expect(error.reason == .invalidAuth)
     #expect(error.vendorCode == "UNAUTHORIZED")
-    #expect(error.vendorDescription == details)
+    #expect(error.vendorDescription?.text == details)
     #expect(await reason { () throws(SDKError) in _ = try await connection.perform(Self.request) } == .invalidAuth)
   }
 

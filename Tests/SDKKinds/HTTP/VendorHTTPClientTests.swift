@@ -52,6 +52,28 @@ import Testing
     await client.shutdown()
   }
 
+  @Test("A repeatable request whose connection ends is sent once more over a new one", arguments: [true, false])
+  func repeated(isRepeatable: Bool) async throws {
+    let server = try await TestSocketServer.start(.once(Self.hello))
+    let client = VendorHTTPClient(group: .singleton)
+    let url = "http://127.0.0.1:\(server.port)/"
+    let request = HTTPRequestParts(instance: "a", method: "POST", url: url, isRepeatable: isRepeatable)
+    _ = try await client.send(request)
+    let failure = await SocketWait.failure { () throws(HTTPFailure) in _ = try await client.send(request) }
+    #expect(isRepeatable ? failure == nil : SocketWait.isNetwork(failure))
+    #expect(server.connections == (isRepeatable ? 2 : 1))
+    await client.shutdown()
+    // A server that answers nothing at all gets two connections at most.
+    let mute = try await TestSocketServer.start(.once(nil))
+    let other = VendorHTTPClient(group: .singleton)
+    let again = HTTPRequestParts(
+      instance: "a", method: "GET", url: "http://127.0.0.1:\(mute.port)/", isRepeatable: isRepeatable)
+    #expect(
+      SocketWait.isNetwork(await SocketWait.failure { () throws(HTTPFailure) in _ = try await other.send(again) }))
+    #expect(mute.connections == (isRepeatable ? 2 : 1))
+    await other.shutdown()
+  }
+
   @Test("A redirect is an answer like any other: nothing is carried elsewhere")
   func redirect() async throws {
     let server = try await TestSocketServer.start(

@@ -36,6 +36,12 @@ struct EdnaState: Sendable, Hashable {
   /// Whether requests declare the client id as encrypted.
   var isEncrypted: Bool { cipher != nil || auth.isEncrypted }
 
+  /// The secrets that requests send: the proof, and the identifier or its ciphertext.
+  var secrets: [Secret] {
+    [auth.token, auth.signature, Secret(clientId), deviceAddress.map { Secret($0) }].compactMap { $0 }
+      .filter { !$0.isEmpty }
+  }
+
   /// The address that the vendor gave this device; `nil` before the first registration.
   var deviceAddress: String? {
     get { values["device_address"]?.reveal() }

@@ -22,8 +22,14 @@ actor EdnaConnection: RealtimeConnection {
   /// The state and credential that were learned while connecting, and that `run` reports to the identity.
   private var learned: (state: [String: Secret], credential: Credential?)?
 
+  /// The secrets that are sent on the connection.
+  private let sent: SentSecrets
+
   /// Creates a connection whose requests time out after `timeout` seconds.
-  init(_ socket: any VendorSocket, timeout: Double) {
+  ///
+  /// - Parameter secrets: the secrets in its requests.
+  init(_ socket: any VendorSocket, timeout: Double, secrets: [Secret] = []) {
+    sent = SentSecrets(secrets)
     self.socket = socket
     self.timeout = timeout
   }
@@ -136,7 +142,7 @@ actor EdnaConnection: RealtimeConnection {
     case nil, .null?: data = [:]
     default: return
     }
-    let refusal = EdnaFailure.refusal(in: data)
+    let refusal = EdnaFailure.refusal(in: data, without: sent)
     if let id = json["correlationId"]?.stringValue, let outcome = waiting.removeValue(forKey: id) {
       outcome.resolve(refusal.map { .failure($0) } ?? .success(data))
     }

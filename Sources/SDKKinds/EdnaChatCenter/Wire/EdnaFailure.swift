@@ -8,47 +8,48 @@ enum EdnaFailure {
   static let vendor = "edna Chat Center"
 
   /// Returns the error for refused or expired credentials.
-  static func unauthorized(_ details: String?, status: Int? = nil) -> SDKError {
+  static func unauthorized(_ details: VendorText?, status: Int? = nil) -> SDKError {
     SDKError(
       .vendor, .invalidAuth,
-      details == "expired"
+      details?.text == "expired"
         ? "\(vendor) says that the credentials have expired; authorize again with fresh ones."
         : "\(vendor) refused the credentials; check token, scheme and signature, and authorize again.",
       httpStatus: status, vendorCode: "UNAUTHORIZED", vendorDescription: details)
   }
 
   /// Returns the error for an installation that does not serve this client.
-  static func forbidden(_ details: String?, status: Int? = nil) -> SDKError {
+  static func forbidden(_ details: VendorText?, status: Int? = nil) -> SDKError {
     SDKError(
       .vendor, .forbidden, "\(vendor) does not serve this client; check provider_uid.", httpStatus: status,
       vendorCode: "FORBIDDEN", vendorDescription: details)
   }
 
   /// Returns the error in a frame's data; `nil` when there is none.
-  static func refusal(in data: JSONObject) -> SDKError? {
+  ///
+  /// - Parameter sent: the secrets that were sent on the connection.
+  static func refusal(in data: JSONObject, without sent: SentSecrets) -> SDKError? {
     guard let code = data["error"], !code.isNull else { return nil }
     let name = code.stringValue ?? "?"
-    let details = data["errorDetails"]?.stringValue
+    let details = sent.text(data["errorDetails"]?.stringValue)
     switch name {
     case "UNAUTHORIZED": return unauthorized(details)
     case "FORBIDDEN": return forbidden(details)
     default:
       return SDKError(
         .unreachable, name.hasPrefix("INTERNAL") ? .serverError : .badResponse,
-        "\(vendor) did not take a frame; see its words.", vendorCode: name, vendorDescription: details)
+        "\(vendor) did not take a frame; see its words.", vendorCode: sent.text(name), vendorDescription: details)
     }
   }
 
   /// Returns the body of an accepted response, or throws the error that the refusal stands for.
   static func accepted(_ response: HTTPResponseParts) throws(SDKError) -> JSON {
-    let details = (try? JSONParser.parse(response.body, .server))?["errorDetails"]?.stringValue
-    switch VendorAnswer(response, vendor: vendor) {
+    switch VendorAnswer(response, vendor: vendor, setting: "rest_url") {
     case .accepted(let json): return json
-    case .unauthorized: throw unauthorized(details, status: 401)
-    case .forbidden: throw forbidden(details, status: 403)
+    case .unauthorized(let status, _, let details): throw unauthorized(details, status: status)
+    case .forbidden(_, let details): throw forbidden(details, status: 403)
     case .notFound:
       throw SDKError(.vendor, .notFound, "\(vendor) is not at this URL; check rest_url.", httpStatus: 404)
-    case .unusable(let error): throw own(error, setting: "rest_url")
+    case .unusable(let error): throw error
     }
   }
 
@@ -56,17 +57,10 @@ enum EdnaFailure {
   /// wrong. With 403, the installation does not serve this client.
   static func error(_ failure: HTTPFailure) -> SDKError {
     switch failure {
-    case .refused(status: 401): unauthorized(nil, status: 401)
-    case .refused(status: 403): forbidden(nil, status: 403)
-    default: own(failure.error(vendor: vendor), setting: "rest_url and ws_url")
+    case .refused(status: 401, _): unauthorized(nil, status: 401)
+    case .refused(status: 403, _): forbidden(nil, status: 403)
+    default: failure.error(vendor: vendor, setting: "rest_url and ws_url")
     }
-  }
-
-  /// Returns an error whose message names `setting` instead of `base_url`.
-  private static func own(_ error: SDKError, setting: String) -> SDKError {
-    var error = error
-    error.message = error.message.replacing("base_url", with: setting)
-    return error
   }
 
   /// Runs `work`, and cancels it after `seconds`, which are limited to 600.

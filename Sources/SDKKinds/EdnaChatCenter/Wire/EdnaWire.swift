@@ -26,11 +26,11 @@ struct EdnaWire: Sendable {
   private func get(_ path: String, _ state: EdnaState) async throws(SDKError) -> JSON {
     let request = HTTPRequestParts(
       instance: services.instance, method: "GET", url: settings.restURL + path,
-      headers: [("Accept", "application/json")] + EdnaHeaders(state).fields, timeout: timeout,
-      caFile: settings.common.caFile)
+      headers: [("Accept", "application/json")] + EdnaHeaders(state).fields, secrets: state.secrets, timeout: timeout,
+      caFile: settings.common.caFile, isRepeatable: true)
     let response: HTTPResponseParts
     do throws(HTTPFailure) {
-      response = try await services.http.send(request)
+      response = try await services.send(request)
     } catch {
       throw EdnaFailure.error(error)
     }
@@ -51,7 +51,7 @@ struct EdnaWire: Sendable {
     } catch {
       throw EdnaFailure.error(error)
     }
-    let connection = EdnaConnection(socket, timeout: timeout)
+    let connection = EdnaConnection(socket, timeout: timeout, secrets: state.secrets)
     return (
       connection,
       try await connection.closingOnFailure { () throws(SDKError) in

@@ -17,6 +17,9 @@ final class TestSocketServer: Sendable {
     case trickle(String, String)
     /// The next of these texts as the response to each read; the last one is repeated.
     case answers([String])
+    /// This text as the response to the first read of a connection, and the end of the connection at the second;
+    /// without a text, the end at the first.
+    case once(String?)
     /// No response.
     case silence
 
@@ -66,6 +69,7 @@ final class TestSocketServer: Sendable {
     case .silence: return channel.eventLoop.makeSucceededVoidFuture()
     case .answer(let text): return equip(channel, Answering([text]))
     case .answers(let texts): return equip(channel, Answering(texts))
+    case .once(let text): return equip(channel, Answering([text].compactMap { $0 }, closesAfterwards: true))
     case .trickle(let head, let rest): return equip(channel, Trickling(head, rest))
     case .upgrade(let headers):
       let upgrader = NIOWebSocketServerUpgrader(
@@ -102,9 +106,17 @@ final class TestSocketServer: Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
     private var texts: [String]
-    init(_ texts: [String]) { self.texts = texts }
+    private let closesAfterwards: Bool
+    private var hasAnswered = false
+
+    init(_ texts: [String], closesAfterwards: Bool = false) {
+      self.texts = texts
+      self.closesAfterwards = closesAfterwards
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      if closesAfterwards, hasAnswered || texts.isEmpty { return context.close(promise: nil) }
+      hasAnswered = true
       let text = texts.count > 1 ? texts.removeFirst() : texts[0]
       context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
     }

@@ -22,8 +22,8 @@ final class SupportVendor: HTTPSending {
   var body: JSON? { requests.last?.body.flatMap { try? JSONParser.parse($0) } }
 
   /// Scripts the next response.
-  func answer(_ status: Int, _ json: JSON) {
-    let response = HTTPResponseParts(status: status, headers: [:], body: JSONWriter.bytes(of: json))
+  func answer(_ status: Int, _ json: JSON, headers: [String: String] = [:]) {
+    let response = HTTPResponseParts(status: status, headers: headers, body: JSONWriter.bytes(of: json))
     state.withLock { $0.answers.append(response) }
   }
 
@@ -45,7 +45,7 @@ final class SupportVendor: HTTPSending {
 }
 
 /// A socket opener that always fails, since this SDK has no sockets.
-private struct NoSockets: SocketOpening {
+struct NoSockets: SocketOpening {
   func open(_ request: SocketRequestParts) async throws(HTTPFailure) -> any VendorSocket {
     throw .network("no sockets here")
   }

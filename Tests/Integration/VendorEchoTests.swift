@@ -1,0 +1,138 @@
+import Foundation
+import JSONRPC
+import Testing
+
+/// A vendor that repeats a request's credentials in its error puts them nowhere: not into events, errors, the
+/// description of the instance, or the log.
+@Suite struct VendorEchoTests {
+  /// A request with credentials, and the ways in which the vendor refuses it.
+  struct Request: Sendable, CustomTestStringConvertible {
+    let kind: KindSample
+    /// The route that is refused.
+    let route: String
+    /// The credentials in the request.
+    let credentials: [String]
+    /// Whether the route is reached by a refresh after the sign-in, and not by the sign-in.
+    var isRefresh = false
+    /// Whether an app's report of the token leads to the request. Then only a 401 has words that anybody gets.
+    var isReported = false
+    var more: JSONObject = [:]
+
+    var testDescription: String { "\(kind.kind) \(route)" }
+  }
+
+  private static let jwt = try? Vendor.mint("alice")
+  private static let chatJWT = try? Vendor.output(
+    "sdk-sandbox", ["mint", "--sdk", "chat", "--external-id", "alice", "--name", "A", "--email", "a@b.c"])
+  private static let uniqueId = "alice:x/+y=unique id of alice"
+  private static let clientSecret = "TOP/SECRET+of-the-app"
+  private static let signature = "signature/of+alice=1234"
+
+  static var requests: [Request] {
+    let edna: JSONObject = ["auth": ["token": "edna/token+of=alice", "signature": .string(signature)]]
+    return [
+      Request(kind: .messaging, route: "POST /v2/apps/*/login", credentials: [jwt ?? ""]),
+      Request(
+        kind: .messaging, route: "GET /v2/apps/*/appusers/*", credentials: [jwt ?? ""], isRefresh: true,
+        isReported: true),
+      Request(kind: .support, route: "POST /access/sdk/jwt", credentials: [uniqueId]),
+      Request(kind: .support, route: "POST /access/sdk/jwt", credentials: [uniqueId], isRefresh: true),
+      Request(
+        kind: .salesforce, route: "POST /services/oauth2/token", credentials: [clientSecret], isRefresh: true,
+        more: ["client_secret": .string(clientSecret)]),
+      Request(kind: .chat, route: "POST /authenticated/web/jwt", credentials: [chatJWT ?? ""]),
+      Request(
+        kind: .edna, route: "GET /api/chat/config", credentials: ["edna/token+of=alice", signature, "user-alice-7f3a"],
+        more: edna),
+      Request(
+        kind: .edna, route: "GET /api/client/history", credentials: ["edna/token+of=alice", signature], more: edna),
+    ]
+  }
+
+  private static func forms(_ secret: String) -> [String] {
+    let allowed = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
+    return [
+      secret, secret.addingPercentEncoding(withAllowedCharacters: allowed) ?? "",
+      Data(secret.utf8).base64EncodedString(),
+    ]
+  }
+
+  /// Returns the body of a refusal in the form of the kind. It also has a harmless word.
+  private static func body(_ kind: String, _ words: String) -> JSON {
+    let text: JSON = .string("moonlight \(words)")
+    switch kind {
+    case "salesforce.chat": return ["error": "invalid_request", "error_description": text]
+    case "zendesk.chat": return ["success": false, "error": text, "details": text]
+    case "edna.chatcenter": return ["error": "UNAUTHORIZED", "errorDetails": text]
+    default: return ["error": ["code": text, "description": text]]
+    }
+  }
+
+  @Test("A repeated credential reaches no event, error or log", arguments: requests, [401, 403, 400, 500])
+  func echo(request: Request, status: Int) throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    var settings = try request.kind.settings(desk.vendor).merged(with: ["refresh": ["min_interval": 0]])
+    if request.kind.kind == "salesforce.chat" { settings = settings.merged(with: request.more) }
+    if request.kind.kind == "zendesk.chat" { settings["fallback"] = "fail" }
+    try desk.create("desk", kind: request.kind.kind, on: line, settings: settings)
+    var credentials = request.credentials
+    let words = { (credentials: [String]) in credentials.flatMap(Self.forms).joined(separator: " or ") }
+    let script = { (credentials: [String]) throws in
+      try desk.vendor.script(
+        [
+          "route": .string(request.route), "status": JSON(status), "times": "forever",
+          "body": Self.body(request.kind.kind, words(credentials)),
+        ])
+    }
+    var (method, params) = try request.kind.signIn(desk.vendor, "desk", "alice")
+    switch request.kind.kind {
+    case "zendesk.messaging": params["jwt"] = .string(Self.jwt ?? "")
+    case "zendesk.support": params["identity"] = ["type": "jwt", "token": .string(Self.uniqueId)]
+    case "zendesk.chat": params["jwt"] = .string(Self.chatJWT ?? "")
+    case "edna.chatcenter": params = params.merged(with: request.more)
+    default:
+      for name in ["access_token", "refresh_token"] {
+        if let token = params["settings"]?["account"]?[name]?.stringValue { credentials.append(token) }
+      }
+    }
+    if !request.isRefresh { try script(credentials) }
+    var said = JSONWriter.text(of: try line.answer(line.begin(method, .object(params))))
+    if request.isRefresh { try script(credentials) }
+    let token = try line.answer(line.begin("token.get", ["instance": "desk"]))["result"]?["tokenId"]
+    if request.isReported, let token {
+      _ = try line.answer(line.begin("token.reject", ["instance": "desk", "tokenId": token, "status": 401]))
+    }
+    said += JSONWriter.text(of: try line.answer(line.begin("token.refresh", ["instance": "desk"])))
+    said += JSONWriter.text(of: .array(try desk.events("desk", on: line)))
+    said += JSONWriter.text(of: try line.call("instance.get", ["instance": "desk"])) + desk.logs
+    if !request.isReported || status == 401 {
+      #expect(said.contains("moonlight"), "the vendor's other words arrive: \(said.prefix(2000))")
+    }
+    for secret in credentials {
+      for form in Self.forms(secret) {
+        #expect(!said.contains(form), "\(form)")
+        #expect(!said.contains(form.prefix(20)), "a part of \(form)")
+        #expect(!said.contains(form.replacing("/", with: "\\/")), "\(form)")
+      }
+    }
+  }
+
+  @Test("What an app reports is masked like what a vendor says")
+  func report() throws {
+    let desk = try BridgeDesk()
+    let id = try desk.line.call("token.get", ["instance": "desk"])["tokenId"] ?? .null
+    try desk.desk.vendor.revoke("alice")
+    let words: JSON = .string("moonlight \(desk.first) and password=hunter!2")
+    try desk.line.call(
+      "token.reject",
+      ["instance": "desk", "tokenId": id, "status": 401, "code": words, "description": words])
+    try eventually("the failure is an event") {
+      try !desk.desk.events("desk", on: desk.line, "authenticationFailed").isEmpty
+    }
+    let said =
+      JSONWriter.text(of: .array(try desk.desk.events("desk", on: desk.line)))
+      + JSONWriter.text(of: try desk.line.call("instance.get", ["instance": "desk"])) + desk.desk.logs
+    #expect(!said.contains(desk.first) && !said.contains("hunter"))
+  }
+}
