@@ -81,14 +81,14 @@ extension EdnaAdapter {
   /// - Throws: `invalidIdentifier`, `weakIdentifier`, `invalidAuthParameters`.
   func check(_ user: EdnaChatUser, _ auth: EdnaAuth, now: Timestamp) throws(SDKError) -> CheckedCredential {
     let hints = try EdnaIdentifier.check(
-      user.identifier, isEncrypted: auth.isEncrypted || cipher != nil,
+      user.identifier, isEncrypted: auth.isEncrypted || cipher != nil, isSent: auth.isEncrypted || cipher == nil,
       isStrict: settings.strictIdentifiers ?? false)
     if let cipher, !auth.isEncrypted, user.identifier.reveal().utf8.count > cipher.capacity {
       throw SDKError(
         .local, .invalidIdentifier,
         "The identifier can't be encrypted: with this key it may have at most \(cipher.capacity) bytes.")
     }
-    try auth.check()
+    try auth.checkGiven()
     return EdnaOffer(auth: auth, data: user.data).checked(
       identifier: user.identifier, name: user.name, hints: hints, now: now)
   }

@@ -26,7 +26,8 @@ enum SupportLint {
 
   /// Checks that a unique id is neither blank nor too long, and returns the hints.
   ///
-  /// - Throws: `invalidIdentifier`; `weakIdentifier` when `isStrict` is set and there are hints.
+  /// - Throws: `invalidIdentifier`; `invalidAuthParameters` for the word of a failed program in its place;
+  ///   `weakIdentifier` when `isStrict` is set and there are hints.
   static func check(_ id: Secret, isStrict: Bool) throws(SDKError) -> [String] {
     guard id.reveal().contains(where: { !$0.isWhitespace }), id.reveal().utf8.count <= mostBytes else {
       throw SDKError(
@@ -34,6 +35,7 @@ enum SupportLint {
         "The unique id must have 1 to \(mostBytes) bytes; leave token out to have the token provider supply it.",
         member: "identity.token")
     }
+    try OpaqueText.check((id, "unique id", "identity.token"))
     let findings = findings(id)
     if isStrict, let first = findings.first {
       throw SDKError(

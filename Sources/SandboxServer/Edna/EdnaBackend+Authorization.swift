@@ -32,7 +32,8 @@ extension EdnaBackend {
   /// Returns the part of `X-Client-Token` before `:clientId`: a signature, a device address, or an empty text.
   private static func clientToken(_ call: BackendCall, of clientID: String) throws(EdnaRefusal) -> String {
     guard let token = call.headers["x-client-token"] else { return "" }
-    guard call.headers["x-header-encoding"] == "url" else { throw .badRequest("X-Header-Encoding is not url") }
+    guard let encoding = call.headers["x-header-encoding"] else { return try proof(in: token, of: clientID) }
+    guard encoding == "url" else { throw .badRequest("X-Header-Encoding is not url") }
     let isEncoded = token.utf8.allSatisfy { byte in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
@@ -43,9 +44,13 @@ extension EdnaBackend {
     guard isEncoded, let text = token.replacing("+", with: " ").removingPercentEncoding else {
       throw .unauthorized("invalid", "X-Client-Token is not url-encoded")
     }
-    guard text.hasSuffix(":\(clientID)") else {
+    return try proof(in: text, of: clientID)
+  }
+
+  private static func proof(in token: String, of clientID: String) throws(EdnaRefusal) -> String {
+    guard token.hasSuffix(":\(clientID)") else {
       throw .unauthorized("invalid", "X-Client-Token does not end with the client id")
     }
-    return String(text.dropLast(clientID.count + 1))
+    return String(token.dropLast(clientID.count + 1))
   }
 }

@@ -25,8 +25,8 @@ import Testing
     #expect(EdnaAuth(stored: full.stored) == full)
     #expect(EdnaAuth(stored: nil) == EdnaAuth())
     #expect(EdnaAuth(stored: Secret("damaged")) == EdnaAuth())
-    // A provider's plain text may have any number of combining marks, and must still be read back from the store.
-    let marked = try EdnaAuth().answered(["token": .string("t" + String(repeating: "\u{301}", count: 129))], now: now)
+    // Former versions stored texts with any number of combining marks, which must still be read back.
+    let marked = try auth(["token": .string("t" + String(repeating: "\u{301}", count: 129))])
     #expect(EdnaAuth(stored: marked.stored).token == marked.token)
   }
 
@@ -43,7 +43,11 @@ import Testing
         == auth(["token": "t", "scheme": "s", "method": "cookies", "signature": "g2"]))
   }
 
-  @Test(arguments: [[:], ["scheme": "s"], ["token": 1], ["token": "a\r\nb"], ["token": "a;b"]] as [JSONObject])
+  @Test(
+    arguments: [
+      [:], ["scheme": "s"], ["token": 1], ["token": "a\r\nb"], ["token": "a;b"], ["token": "é"],
+      ["token": "t", "scheme": "é"], ["signature": "é", "isEncrypted": true],
+    ] as [JSONObject])
   func `An answer that proves nothing or can't be sent is the provider's fault`(answer: JSONObject) throws {
     let former = try auth(["method": "cookies"])
     do throws(SDKError) {
@@ -67,6 +71,10 @@ import Testing
     #expect(cookies.http.headers["Authorization"] == nil)
     #expect(cookies.http.cookies == ["Authorization": "t", "X-Auth-Schema": "s"])
     #expect(EdnaHeaders(try state(["scheme": "s", "method": "cookies"])).http.cookies.isEmpty)
+    // As the vendor's Android SDK sends an encrypted client id.
+    let encrypted = EdnaHeaders(try state(["signature": "g/+", "isEncrypted": true]))
+    #expect(encrypted.headers.map(\.name) == ["X-Ext-Client-ID", "X-Client-Token"])
+    #expect(encrypted.headers.last?.value == "g/+:u-1")
     // Without a signature or a device address, there is no client token that proves the client id.
     #expect(EdnaHeaders(try state([:], address: nil)).fields.map(\.name) == ["X-Ext-Client-ID"])
   }

@@ -32,10 +32,22 @@ import Testing
   @Test(
     arguments: [
       "user_uuid", "550e8400-e29b-41d4-a716-446655440000", "123456", "1234567890123456", "1234567a", "a@b", "@b.co",
-      "a@.co", "a@b.", "a@b@c.d", "идентификатор",
+      "a@.co", "a@b.", "a@b@c.d",
     ])
   func `Anything else is fine`(text: String) {
     #expect(outcome(text, isStrict: true) == "fine")
+  }
+
+  @Test("An identifier that is not ASCII is refused where it is sent in clear", arguments: ["идентификатор", "é", "😀"])
+  func ascii(text: String) throws {
+    #expect(outcome(text) == "invalidIdentifier")
+    #expect(outcome(text, isEncrypted: true) == "invalidIdentifier", "an app's ciphertext is sent as it is")
+    #expect(try EdnaIdentifier.check(Secret(text), isEncrypted: true, isSent: false, isStrict: true).isEmpty)
+    do throws(SDKError) {
+      _ = try EdnaIdentifier.check(Secret(text), isEncrypted: false, isStrict: false)
+    } catch {
+      #expect(error.member == "user.identifier" && error.hints.contains { $0.contains("identifier_public_key") })
+    }
   }
 
   @Test func `A message about an identifier does not quote it`() {

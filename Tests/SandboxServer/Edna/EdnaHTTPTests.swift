@@ -44,6 +44,11 @@ struct EdnaHTTPTests {
     try await check(Self.history, client.headers(proof: "s", ["X-Client-Token": "s%3Abob"]), 401, "invalid")
     try await check(Self.history, client.headers(proof: "s", ["X-Client-Token": "s%3"]), 401, "invalid")
     try await check(Self.history, client.headers(proof: "s", ["X-Header-Encoding": "base64"]), 400)
+    var plain = client.headers()
+    plain["X-Client-Token"] = "s:alice"
+    try await check(Self.history, plain, 200)
+    plain["X-Client-Token"] = "s%3Aalice"
+    try await check(Self.history, plain, 401, "invalid")
     try await check(Self.history, client.headers(proof: "s", ["X-Ext-Client-ID": ""]), 400)
   }
 

@@ -63,6 +63,14 @@ struct EdnaAuth: RPCValue, Hashable {
   /// - Throws: `providerOutputInvalid` for a response without token and signature, with a value that can't be sent, or
   ///   with an expired JWT.
   func answered(_ members: JSONObject, now: Timestamp) throws(SDKError) -> EdnaAuth {
+    func given(_ name: String) -> Secret? { members[name]?.stringValue.map { Secret($0) } }
+    do throws(SDKError) {
+      try OpaqueText.check(
+        (given("token"), "token", "token"), (given("scheme"), "scheme", "scheme"),
+        (given("signature"), "signature", "signature"))
+    } catch {
+      throw SDKError(.provider, .providerOutputInvalid, "The token provider gave no credential. \(error.message)")
+    }
     var next = self
     if let token = members["token"]?.stringValue { next.token = Self.text(Secret(token)) }
     if let scheme = members["scheme"]?.stringValue { next.scheme = Self.text(Secret(scheme)) }
@@ -90,7 +98,17 @@ struct EdnaAuth: RPCValue, Hashable {
   /// Whether the token is a JWT that has expired.
   func hasExpired(at now: Timestamp) -> Bool { end.map { $0 <= now } ?? false }
 
-  /// Checks that the values can be sent in headers or cookies.
+  /// Checks the values that a caller gives.
+  ///
+  /// - Throws: `invalidAuthParameters` with the member at fault.
+  func checkGiven() throws(SDKError) {
+    try OpaqueText.check(
+      (token, "token", "auth.token"), (scheme, "scheme", "auth.scheme"), (signature, "signature", "auth.signature"))
+    try check()
+  }
+
+  /// Checks that the values can be sent in headers or cookies, as the vendor's SDKs send them: in ASCII, except a
+  /// signature that is percent-encoded.
   ///
   /// - Throws: `invalidAuthParameters` with the member at fault.
   func check() throws(SDKError) {
@@ -101,6 +119,13 @@ struct EdnaAuth: RPCValue, Hashable {
           .local, .invalidAuthParameters,
           "The \(name) must have at most \(limit) bytes and no line breaks or other control characters.",
           member: "auth.\(name)")
+      }
+      let isEncoded = name == "signature" && !isEncrypted
+      guard isEncoded || bytes.allSatisfy({ $0 < 0x80 }) else {
+        throw SDKError(
+          .local, .invalidAuthParameters,
+          "The \(name) must be ASCII: it is sent in a header, and the vendor's SDKs send no other there.",
+          member: "auth.\(name)", hints: ["auth.\(name): encode it as the installation's backend expects it"])
       }
       if method == .cookies, name != "signature", bytes.contains(UInt8(ascii: ";")) {
         throw SDKError(

@@ -9,10 +9,13 @@ enum EdnaIdentifier {
   ///
   /// - Parameters:
   ///   - isEncrypted: whether it is encrypted, by the app or by us.
+  ///   - isSent: whether it is sent as it is, and not as a ciphertext.
   ///   - isStrict: whether an identifier that can be guessed is refused.
   /// - Returns: the hints.
   /// - Throws: `invalidIdentifier`, `weakIdentifier`.
-  static func check(_ identifier: Secret, isEncrypted: Bool, isStrict: Bool) throws(SDKError) -> [String] {
+  static func check(
+    _ identifier: Secret, isEncrypted: Bool, isSent: Bool = true, isStrict: Bool
+  ) throws(SDKError) -> [String] {
     let text = identifier.reveal()
     guard text.contains(where: { !$0.isWhitespace }) else {
       throw SDKError(.local, .invalidIdentifier, "The identifier is empty; give the user's unique, persistent id.")
@@ -21,6 +24,13 @@ enum EdnaIdentifier {
       throw SDKError(
         .local, .invalidIdentifier,
         "The identifier must have at most \(maximumBytes) bytes and no control characters.")
+    }
+    guard !isSent || text.utf8.allSatisfy({ $0 < 0x80 }) else {
+      throw SDKError(
+        .local, .invalidIdentifier,
+        "The identifier must be ASCII: it is sent in a header, and the vendor's SDKs send no other there.",
+        member: "user.identifier",
+        hints: ["user.identifier: use another id of the user, or encrypt it with identifier_public_key"])
     }
     guard !isEncrypted, let likeness = likeness(of: text) else { return [] }
     let advice = "The identifier looks like \(likeness): it can be guessed. Use a random id, or encrypt it"

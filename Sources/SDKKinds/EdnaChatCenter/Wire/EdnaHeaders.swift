@@ -11,7 +11,7 @@ struct EdnaHeaders {
     var cookies: [(name: String, value: String)] = []
     if let token = Self.clientToken(state) {
       headers.append(("X-Client-Token", token))
-      headers.append(("X-Header-Encoding", "url"))
+      if !Self.isPlain(state) { headers.append(("X-Header-Encoding", "url")) }
     }
     switch auth.method {
     case .headers:
@@ -43,7 +43,16 @@ struct EdnaHeaders {
   /// Returns the header value that proves the client id with the signature or, without one, the device's address. `nil`
   /// when there is neither.
   static func clientToken(_ state: EdnaState) -> String? {
-    guard let proof = state.auth.signature?.reveal() ?? state.deviceAddress else { return nil }
-    return PercentEncoding.value("\(proof):\(state.clientId)")
+    guard let proof = proof(state) else { return nil }
+    let token = "\(proof):\(state.clientId)"
+    return isPlain(state) ? token : PercentEncoding.value(token)
+  }
+
+  private static func proof(_ state: EdnaState) -> String? { state.auth.signature?.reveal() ?? state.deviceAddress }
+
+  /// Whether the token is sent as it is. The vendor's Android SDK does so for an encrypted client id (`kiosk.md`).
+  private static func isPlain(_ state: EdnaState) -> Bool {
+    state.isEncrypted && (proof(state) ?? "").utf8.allSatisfy { $0 < 0x80 }
+      && state.clientId.utf8.allSatisfy { $0 < 0x80 }
   }
 }

@@ -46,7 +46,8 @@ struct AuthenticationSettings: Sendable, Hashable {
 
   /// Reads settings.
   ///
-  /// - Throws: `authenticationSettingsError` that names the missing or invalid member.
+  /// - Throws: `authenticationSettingsError` that names the missing or invalid member; `invalidAuthParameters` for the
+  ///   word of a failed program in place of a token.
   init(_ members: JSONObject) throws(SDKError) {
     if let violation = Self.jsonSchema.violation(in: .object(members), at: "settings") {
       throw Self.wrong(violation.sentence, violation.member)
@@ -118,6 +119,7 @@ private struct Reader {
   func token(_ name: String) throws(SDKError) -> Secret? {
     guard let token = try text(name).map({ Secret($0) }) else { return nil }
     guard SalesforceText.isToken(token) else { throw wrong(name, "must be printable ASCII without spaces.") }
+    try OpaqueText.check((token, "setting \(name)", "\(path).\(name)"))
     return token
   }
 

@@ -25,7 +25,9 @@ public enum SupportSetIdentity: SDKMethod {
     DeclaredError(
       "supportState", .state,
       [.wrongKind, .superseded, .identityMismatch, .identityChangeRefused, .personalDataRefused, .noIdentity]),
-    DeclaredError("supportLocal", .local, [.invalidIdentifier, .weakIdentifier, .invalidName, .invalidEmail]),
+    DeclaredError(
+      "supportLocal", .local,
+      [.invalidIdentifier, .weakIdentifier, .invalidAuthParameters, .invalidName, .invalidEmail]),
     DeclaredError("supportVendor", .vendor, [.agentNotAllowed, .invalidAuth, .forbidden, .notFound]),
   ]
   public static let example = MethodExample(
