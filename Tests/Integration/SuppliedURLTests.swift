@@ -213,6 +213,12 @@ struct SuppliedURLTests {
     #expect(refused.data["member"] == "settings.login_url")
     let whole = settings.merged(with: ["login_url": "https://own.test/login"])
     try line.call("instance.create", .object(create.merged(with: ["settings": .object(whole)])))
+    for url in ["https://own.test/sc?x=1", "https://own.test/sc#x"] {
+      let query = try line.failure(
+        "instance.create",
+        ["instance": "b", "kind": "zendesk.messaging", "settings": ["base_url": .string(url), "app_id": "a"]])
+      #expect(query.data["member"] == "settings.base_url" && query.message.contains("query"), "\(query)")
+    }
     let removed = try line.failure("instance.update", ["instance": "new", "settings": ["login_url": .null]])
     #expect(removed.data["member"] == "settings.login_url")
     let wrongKey = try line.failure(

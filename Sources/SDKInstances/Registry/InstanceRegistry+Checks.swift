@@ -13,7 +13,7 @@ extension InstanceRegistry {
   public func check(_ definition: Definition, replacing former: Definition?, by peer: Peer) throws {
     try definition.checkLimits()
     guard let kind = kind(definition.kind) else { return }
-    try checkNeeds(of: kind, definition, replacing: former)
+    try checkFaults(of: kind, definition, replacing: former)
     if access.isAdmin(peer) {
       for (name, url) in kind.settings.hiddenURLs(definition.settings)
       where definition.settings[name] != former?.settings[name] {
@@ -37,15 +37,14 @@ extension InstanceRegistry {
     }
   }
 
-  /// Checks that new settings have what their other settings need. Stored ones stay as they are, and the call that
-  /// needs the missing setting fails.
-  private func checkNeeds(
+  /// Checks new settings for faults. Stored ones keep theirs, and the calls that use such a setting fail.
+  private func checkFaults(
     of kind: any SDKKind, _ definition: Definition, replacing former: Definition?
   ) throws(RPCError) {
-    let known = former.map { kind.settings.missing($0.settings) } ?? []
-    for missing in kind.settings.missing(definition.settings) where !known.contains(missing) {
-      let member = "settings.\(missing.setting)"
-      throw .invalidParams("The member \(member) is missing: \(missing.why)", member: member)
+    let known = former.map { kind.settings.faults($0.settings) } ?? []
+    for fault in kind.settings.faults(definition.settings) where !known.contains(fault) {
+      let member = "settings.\(fault.setting)"
+      throw .invalidParams("The member \(member) \(fault.sentence)", member: member)
     }
   }
 

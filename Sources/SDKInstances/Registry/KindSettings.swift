@@ -18,29 +18,40 @@ public struct KindSettings: Sendable {
   /// replaces them.
   public let vendorDomains: [String]
 
-  /// A setting that is missing although others need it.
-  public struct Missing: Sendable, Hashable {
-    /// The missing setting.
+  /// A fault of a setting with which an instance works, but for the calls that use the setting. Stored instances keep
+  /// such faults, and new definitions are refused.
+  public struct Fault: Sendable, Hashable {
+    /// The setting.
     public let setting: String
-    /// The reason and what to set, as a sentence.
-    public let why: String
+    /// The fault and its remedy, as a sentence without the subject.
+    public let sentence: String
 
-    /// Creates the description of a missing setting.
-    public init(_ setting: String, _ why: String) {
+    /// Creates the description of a fault.
+    public init(_ setting: String, _ sentence: String) {
       self.setting = setting
-      self.why = why
+      self.sentence = sentence
     }
   }
 
-  /// Returns the settings that are missing although others need them. An instance works without them, but for the calls
-  /// that need one.
-  public let missing: @Sendable (_ settings: JSONObject) -> [Missing]
+  /// The settings with URLs to which paths are appended.
+  private let bases: Set<String>
+  private let ownFaults: @Sendable (_ settings: JSONObject) -> [Fault]
+
+  /// Returns the faults of settings that are otherwise well-formed.
+  public func faults(_ settings: JSONObject) -> [Fault] {
+    let withQuery = bases.sorted().filter { name in
+      settings[name]?.stringValue.map { $0.utf8.contains { "?#".utf8.contains($0) } } ?? false
+    }
+    return ownFaults(settings)
+      + withQuery.map { Fault($0, "must have no query and no fragment: paths are appended to it.") }
+  }
 
   /// Creates the description. The secret and admin-only settings that all kinds have are added.
   public init(
     schema: JSONSchema, secrets: Set<String> = [], adminOnly: Set<String> = [], urls: Set<String>,
+    bases: Set<String> = [],
     hiddenURLs: @escaping @Sendable (_ settings: JSONObject) -> [String: String] = { _ in [:] }, backend: Set<String>,
-    vendorDomains: [String], missing: @escaping @Sendable (_ settings: JSONObject) -> [Missing] = { _ in [] }
+    vendorDomains: [String], faults: @escaping @Sendable (_ settings: JSONObject) -> [Fault] = { _ in [] }
   ) {
     self.schema = schema
     self.secrets = secrets.union(CommonSettings.secrets)
@@ -49,7 +60,8 @@ public struct KindSettings: Sendable {
     self.hiddenURLs = hiddenURLs
     self.backend = backend
     self.vendorDomains = vendorDomains
-    self.missing = missing
+    self.bases = bases
+    ownFaults = faults
   }
 
   /// Returns the rule for URLs that come from outside of these settings.

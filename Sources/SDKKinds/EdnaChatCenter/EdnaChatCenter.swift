@@ -10,7 +10,7 @@ public struct EdnaChatCenter: SDKKind {
   public var name: KindName { .ednaChatCenter }
   public var summary: String { "The edna Chat Center SDK." }
   public let settings = KindSettings(
-    schema: EdnaSettings.jsonSchema, urls: ["rest_url", "ws_url"],
+    schema: EdnaSettings.jsonSchema, urls: ["rest_url", "ws_url"], bases: ["rest_url"],
     backend: ["rest_url"], vendorDomains: ["edna.io", "edna.ru"])
   public var concealsExternalId: Bool { true }
   public var methods: [any SDKMethod.Type] {

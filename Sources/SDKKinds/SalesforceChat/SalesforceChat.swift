@@ -13,11 +13,11 @@ public struct SalesforceChat: SDKKind {
     schema: SalesforceSettings.jsonSchema, secrets: ["client_secret"], adminOnly: ["client_secret_file"],
     urls: ["login_url"],
     backend: ["client_id"], vendorDomains: ["salesforce.com", "force.com", "my.site.com", "salesforce-sites.com"],
-    missing: { settings in
+    faults: { settings in
       let secret = ["client_secret", "client_secret_file"].first { settings[$0].map { !$0.isNull } ?? false }
       guard let secret, settings["login_url"].map(\.isNull) ?? true else { return [] }
       return [
-        .init("login_url", "\(secret) is sent nowhere else. Set it to \(SalesforceWire.loginExamples).")
+        .init("login_url", "is missing: \(secret) is sent nowhere else. Set it to \(SalesforceWire.loginExamples).")
       ]
     })
   public var methods: [any SDKMethod.Type] {

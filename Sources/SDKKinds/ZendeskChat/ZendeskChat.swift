@@ -10,7 +10,7 @@ public struct ZendeskChat: SDKKind {
   public var name: KindName { .zendeskChat }
   public var summary: String { "The Zendesk Chat SDK." }
   public let settings = KindSettings(
-    schema: ChatSettings.jsonSchema, urls: ["id_url", "mediator_url"],
+    schema: ChatSettings.jsonSchema, urls: ["id_url", "mediator_url"], bases: ["id_url"],
     backend: ["account_key", "app_id", "id_url"], vendorDomains: ["zopim.com", "zendesk.com"])
   public var methods: [any SDKMethod.Type] { [ChatSetIdentity.self, ChatResetIdentity.self] }
 

@@ -11,6 +11,7 @@ public struct ZendeskMessaging: SDKKind {
   public var summary: String { "The Zendesk Messaging SDK." }
   public let settings = KindSettings(
     schema: MessagingSettings.jsonSchema, urls: ["base_url", "settings_url", "realtime_url"],
+    bases: ["base_url"],
     hiddenURLs: { hiddenURLs(in: $0) },
     backend: ["base_url", "app_id", "channel_key", "settings_url"], vendorDomains: ["zendesk.com", "smooch.io"])
   public var methods: [any SDKMethod.Type] {

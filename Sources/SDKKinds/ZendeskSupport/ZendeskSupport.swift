@@ -11,7 +11,7 @@ public struct ZendeskSupport: SDKKind {
   public var name: KindName { .zendeskSupport }
   public var summary: String { "The Zendesk Support SDK." }
   public let settings = KindSettings(
-    schema: SupportSettings.jsonSchema, urls: ["base_url"],
+    schema: SupportSettings.jsonSchema, urls: ["base_url"], bases: ["base_url"],
     backend: ["base_url", "app_id", "client_id"], vendorDomains: ["zendesk.com"])
   public var methods: [any SDKMethod.Type] {
     [SupportSetIdentity.self, SupportGetIdentity.self, SupportClearIdentity.self]

@@ -107,9 +107,7 @@ struct InstanceFileReader {
 
   /// Warns of settings with which the instance works until a call needs what is wrong.
   private func warn(of kind: KindSettings, _ settings: JSONObject) {
-    for missing in kind.missing(settings) {
-      log.warn("settings.\(missing.setting)", "This key is missing: \(missing.why)")
-    }
+    for fault in kind.faults(settings) { log.warn("settings.\(fault.setting)", "This key \(fault.sentence)") }
     let rule = kind.supplied(settings, allowing: networkAllow, isOfAdmin: true)
     for (name, url) in kind.hiddenURLs(settings).sorted(by: { $0.key < $1.key }) {
       do throws(SDKError) {
