@@ -38,7 +38,8 @@ class Bridge:
         if way == "silent":
             await asyncio.sleep(TIMEOUT)
             return self.close(id, "silent")
-        await asyncio.sleep(LATE if way == "late" else random.Random(f"{self.seed} {len(self.record['questions'])}").choice([0, 0, 0.15]))
+        draw = random.Random(f"{self.seed} {len(self.record['questions'])}")
+        await asyncio.sleep(LATE if way == "late" else draw.choice([0, 0, 0.15]))
         is_open = id in self.open
         self.close(id, "answered")
         if self.line.writer is None:

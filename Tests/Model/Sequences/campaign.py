@@ -90,11 +90,12 @@ def show(record, broken):
         lines.append((question["closed"] or 0, f"  question {question['question']} {question['end']}"))
     for event in record["events"]:
         if not event["type"].startswith("delegate"):
-            lines.append((event["at"], f"  event {event['type']} {event['data'].get('cause', '')} {(event['data'].get('user') or {}).get('externalId', '')}"))
+            user = (event["data"].get("user") or {}).get("externalId", "")
+            lines.append((event["at"], f"  event {event['type']} {event['data'].get('cause', '')} {user}"))
     for life in record["lives"]:
         lines.append((life["began"], "the daemon is ready"))
         if life["ended"]:
-            lines.append((life["ended"], life["how"]))
+            lines += [(life["ended"], life["how"]), (life["gone"], f"the daemon has ended: {life['status']}")]
     for at, line in sorted(lines, key=lambda line: line[0]):
         print(f"{at:8.3f} {line}")
     for rule, what in broken:

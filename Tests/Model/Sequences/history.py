@@ -142,7 +142,8 @@ class History:
 
     def was_killed(self, since, until):
         """Whether the daemon was killed in that time; `None` for no end."""
-        return any(life["how"] == "kill" and life["ended"] >= since and (until is None or life["ended"] <= until) for life in self.lives)
+        ends = [life["ended"] for life in self.lives if life["how"] == "kill"]
+        return any(since <= end and (until is None or end <= until) for end in ends)
 
     def told(self, service=None):
         """Who the events say came and went, in order."""

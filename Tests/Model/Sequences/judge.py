@@ -14,4 +14,5 @@ def judge(record, numbers=None):
     `numbers` are those of the rules that count; all by default.
     """
     history = History(record)
-    return [(rule.__doc__, what) for rule in RULES if not numbers or rule.__doc__.split(":")[0] in numbers for what in rule(history)]
+    rules = [rule for rule in RULES if not numbers or rule.__doc__.split(":")[0] in numbers]
+    return [(rule.__doc__, what) for rule in rules for what in rule(history)]

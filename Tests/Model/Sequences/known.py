@@ -1,4 +1,7 @@
-"""Sequences that have failed once. They are played first in every run, whatever its seed."""
+"""Sequences that have failed once. They are played first in every run, whatever its seed.
+
+Each is named after what went wrong. Its number is its place in the list.
+"""
 
 SLOW = ("pace", {"pace": "slow"})
 IN = [("sign_in", {"user": "alice", "fresh": True, "wait": True}), ("rest", {"pause": "rest"})]
@@ -8,36 +11,48 @@ def again(user, fresh=True, **more):
     return "sign_in", {"user": user, "fresh": fresh, "wait": False} | more
 
 
-def hold(route, seconds):
-    """Each request of the route takes effect, and is answered, after this time."""
+def hold(route, *seconds):
+    """The requests of the route take effect, and are answered, after these times; all later ones after the last."""
     return "hold", {"route": route, "seconds": seconds}
 
 
+EDNA = ("config", "registerDevice", "INIT_CHAT", "CLIENT_INFO", "history", "CLIENT_OFFLINE")
+REST = "rest", {"pause": "rest"}
 KNOWN = [
-    ("f", "a bridge that only fails", [*IN, ("delegate", {"way": "error"}), ("revoke", {})] + [("refresh", {"pause": "answer"})] * 5),
+    ("f", "a bridge that only fails", [
+        *IN, ("delegate", {"way": "error"}), ("revoke", {}), *[("refresh", {"pause": "answer"})] * 5]),
     ("f", "a change while a person is asked", [
         ("delegate", {"way": "silent"}), ("push", {"service": "knowledge"}), ("put", {"line": 1, "pause": 0.1}),
         ("sign_out", {"line": 2, "service": "knowledge"})]),
-    ("m", "a change while the vendor registers a device", [*IN, SLOW, ("push", {}), ("put", {"line": 1})]),
-    ("m", "a user who returns", [*IN, hold("logout", 0.8), again("bob", line=1), again("alice", line=1, pause="answer")]),
-    ("m", "two logins of one user", [hold("login", 0.5), hold("logout", 0.3), again("alice"), again("alice", pause=0.1)]),
+    ("m", "a change while the vendor registers a device", [*IN, hold("push", 0.9), ("push", {}), ("put", {"line": 1})]),
+    ("m", "a user who returns", [
+        *IN, hold("logout", 0.8), again("bob", line=1), again("alice", line=1, pause="answer")]),
+    ("m", "two logins of one user", [
+        hold("login", 0.5), hold("logout", 0.3), again("alice"), again("alice", pause=0.1)]),
     ("m", "one login twice", [SLOW, again("alice"), again("alice", False, line=1, pause=0.1)]),
     ("s", "one identity twice", [SLOW, again("alice"), again("alice", False, pause=0.1)]),
     ("s", "two identities without token", [("delegate", {"way": "late"}), ("ask_in", {}), ("ask_in", {"pause": 0.2})]),
     ("e", "another authorize between two of one user", [
-        *IN, *(hold(route, 0.15) for route in ("config", "registerDevice", "INIT_CHAT", "CLIENT_INFO", "history", "CLIENT_OFFLINE")),
-        again("carol"), again("bob", pause=0.05), again("carol", pause=0.05)]),
+        *IN, *(hold(route, 0.15) for route in EDNA), again("carol"), again("bob", pause=0.05), again("carol", pause=0.05)]),
     ("e", "a chat that opens during a logout", [
-        *IN, ("update_data", {}), ("rest", {"pause": "rest"}), SLOW, ("chat", {}), ("sign_out", {"line": 1, "pause": 0.1, "wait": True})]),
-    ("e", "a renewal during a logout", [*IN, SLOW, ("refresh", {}), ("sign_out", {"line": 1, "pause": 0.3, "wait": True})]),
-    ("e", "a history that fails", [("fault", {"route": "history", "fault": "503"}), again("alice"), ("user", {"pause": "rest"})]),
-    ("e", "a history that hangs", [("fault", {"route": "history", "fault": "hang"}), again("alice"), ("sign_out", {"pause": 0.4})]),
+        *IN, ("update_data", {}), REST, SLOW, ("chat", {}), ("sign_out", {"line": 1, "pause": 0.1, "wait": True})]),
+    ("e", "a renewal during a logout", [
+        *IN, SLOW, ("refresh", {}), ("sign_out", {"line": 1, "pause": 0.3, "wait": True})]),
+    ("e", "a history that fails", [
+        ("fault", {"route": "history", "fault": "503"}), again("alice"), ("user", {"pause": "rest"})]),
+    ("e", "a history that hangs", [
+        ("fault", {"route": "history", "fault": "hang"}), again("alice"), ("sign_out", {"pause": 0.4})]),
     ("e", "what is read behind an authorize", [
-        *IN, ("put", {"pause": "answer"}), SLOW, again("bob", line=1), ("token", {"line": 1}), ("get", {"line": 1}), ("put", {"line": 1}),
-        ("user", {"line": 1})]),
-    ("e", "an app's own logout", [SLOW, again("alice"), ("sign_out", {"pause": 0.1}), again("bob"), ("deauthorize", {"pause": 0.1})]),
+        *IN, ("put", {"pause": "answer"}), SLOW, again("bob", line=1),
+        *[(name, {"line": 1}) for name in ("token", "get", "put", "user")]]),
+    ("e", "an app's own logout", [
+        SLOW, again("alice"), ("sign_out", {"pause": 0.1}), again("bob"), ("deauthorize", {"pause": 0.1})]),
     ("f", "a revocation that is tried again", [
         *IN, ("fault", {"route": "revocation", "fault": "503"}), ("sign_out", {}), again("alice", False, pause="answer")]),
+    ("m", "a late login during a stop", [
+        hold("login", 0.8, 0.3), again("alice"), again("bob", pause=0.1), ("restart", {"pause": 0.05})]),
+    ("e", "a late authorize during a stop", [
+        hold("history", 0.8, 0.3), again("alice"), again("bob", pause=0.1), ("restart", {"pause": 0.05})]),
 ]
 
 

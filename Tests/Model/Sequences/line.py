@@ -66,7 +66,7 @@ class Line:
         elif message.get("id") in self.open:
             entry = self.open.pop(message["id"])
             entry |= {"answered": self.now(), "result": message.get("result"), "error": message.get("error")}
-            problem = entry["error"] and (replies.error(entry["error"], entry["method"]) or replies.leak(json.dumps(entry["error"])))
-            if problem:
-                self.record["problems"].append(problem)
+            if error := entry["error"]:
+                problem = replies.error(error, entry["method"]) or replies.leak(json.dumps(error))
+                self.record["problems"] += [problem] if problem else []
             self.waiting.pop(message["id"]).set_result(None)

@@ -46,8 +46,8 @@ class Loopback:
         number = self.counts[route] = self.counts.get(route, 0) + 1
         faults = self.faults.get(route)
         held = Held(self.seed, self.pace, route, number, faults.pop(0) if faults else None)
-        if route in self.holds:
-            held.seconds, held.is_early = self.holds[route], False
+        if holds := self.holds.get(route):
+            held.seconds, held.is_early = holds.pop(0) if len(holds) > 1 else holds[0], False
         entry |= {"route": route, "arrived": self.now(), "acted": None, "answered": None, "status": None, "fault": held.fault}
         self.log.append(entry)
         self.open += 1
@@ -92,8 +92,8 @@ class Loopback:
                 if answer is None:
                     return
                 text = b"" if answer[1] is None else json.dumps(answer[1]).encode()
-                writer.write(
-                    f"HTTP/1.1 {answer[0]} X\r\nContent-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n".encode() + text)
+                head = f"HTTP/1.1 {answer[0]} X\r\nContent-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n"
+                writer.write(head.encode() + text)
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             pass
         finally:

@@ -44,7 +44,7 @@ class Moves:
         elif name == "pace":
             play.vendor.pace = step["pace"]
         elif name == "hold":
-            play.vendor.holds[step["route"]] = step["seconds"]
+            play.vendor.holds[step["route"]] = list(step["seconds"])
         elif name == "fault":
             play.vendor.faults.setdefault(step["route"], []).append(step["fault"])
         elif name == "delegate":
@@ -64,7 +64,10 @@ class Moves:
     # Identity
 
     def credential(self, user, fresh, service):
-        """A new credential, or the last one of this user. Services share none, for to revoke one revokes all that is of its grant."""
+        """A new credential, or the last one of this user.
+
+        Services share none, since the revocation of one token ends its whole grant.
+        """
         of = user, service if self.letter == "f" else None
         if fresh or of not in self.credentials:
             if self.letter == "f":
@@ -83,8 +86,9 @@ class Moves:
         if self.letter == "e":
             params = {"user": {"identifier": user}, "auth": {"token": given}, "wait": step["wait"]}
             return "chatCenter.authorize", params, more
-        method, name = {"m": ("messaging.loginUser", "jwt"), "c": ("chat.setIdentity", "jwt"), "s": ("support.setIdentity", None)}[self.letter]
-        return method, {name: given} if name else {"identity": {"type": "jwt", "token": given}}, more
+        if self.letter == "s":
+            return "support.setIdentity", {"identity": {"type": "jwt", "token": given}}, more
+        return "messaging.loginUser" if self.letter == "m" else "chat.setIdentity", {"jwt": given}, more
 
     def ask_in(self, step):
         return "support.setIdentity", {"identity": {"type": "jwt"}}, {"user": self.play.bridge.user, "credential": "bridge"}

@@ -2,50 +2,61 @@
 import programs
 
 # Changes that no vendor has to hear of before they are answered.
-LOCAL = {"storage.put", "storage.delete", "instance.update", "chatCenter.deauthorizeUser", "chatCenter.updateData", "chatCenter.prefill"}
+LOCAL = {
+    "storage.put", "storage.delete", "instance.update", "chatCenter.deauthorizeUser", "chatCenter.updateData",
+    "chatCenter.prefill"}
 PUSH = {"push.register", "serviceChat.registerForPushNotifications"}
+# Seconds. A shorter wait may be the machine's.
+SHORTEST_WAIT, LATEST_READ = 0.6, 0.5
+
+
+def reason(call):
+    return (call["error"] or {}).get("data", {}).get("reason")
 
 
 def answered(history):
     """2: each call is answered, none with an internal error, and the daemon ends in time."""
     yield from history.record["problems"]
     for call in history.record["calls"]:
-        if (call["error"] or {}).get("data", {}).get("reason") == "internalError":
+        if reason(call) == "internalError":
             yield f"call {call['n']} ({call['method']}) has an internal error: {call['error']['data'].get('reference')}"
         life = [life for life in history.lives if life["began"] <= call["sent"] or life is history.lives[0]][-1]
         # What was written a moment before the daemon ended may never have been read.
-        if call["answered"] is None and (life["how"] is None or (life["how"] == "restart" and call["sent"] < life["ended"] - 0.5)):
+        was_read = life["how"] is None or (life["how"] == "restart" and call["sent"] < life["ended"] - LATEST_READ)
+        if call["answered"] is None and was_read:
             yield f"call {call['n']} ({call['method']}) has no answer"
     for life in history.lives:
         if life["how"] == "restart" and (life["status"] != 0 or life["gone"] - life["ended"] > programs.GRACE + 5):
             yield f"SIGTERM ended the daemon with {life['status']} after {life['gone'] - life['ended']:.1f} s"
 
 
-def is_identity_change(history, call):
-    return "user" in call and not (call["user"] is None and history.kind == "f") and call["method"] not in LOCAL
-
-
 def waits(history):
     """10: a change waits neither for a question to the bridge nor for a push registration."""
-    causes = [(question["opened"], question["closed"], f"the question {question['question']}") for question in history.questions]
-    causes += [(call["sent"], call["answered"], f"the registration of call {call['n']}") for call in history.calls if call["method"] in PUSH]
+    causes = [(one["opened"], one["closed"], f"the question {one['question']}") for one in history.questions]
+    causes += [(call["sent"], call["answered"], f"the registration of call {call['n']}")
+               for call in history.calls if call["method"] in PUSH]
     for call in history.calls:
-        if call["answered"] is None or call["error"] or not (call["method"] in LOCAL or (history.kind == "f" and call.get("user", 0) is None)):
+        if not is_local(history, call) or call["answered"] is None or call["error"]:
             continue
         seconds = call["answered"] - call["sent"]
-        if seconds < 0.6 or any(overlaps(history, change, call) for change in history.changes):
+        if seconds < SHORTEST_WAIT or any(overlaps(history, change, call) for change in history.changes):
             continue
         for opened, closed, what in causes:
-            # It began before the change, went on for a good while, and the answer came when it ended.
+            # It began before the change, lasted a good while longer, and the answer came when it ended.
             if closed and opened < call["sent"] + 0.1 and call["sent"] + 0.5 < closed < call["answered"] + 0.1:
                 yield f"call {call['n']} ({call['method']}) waited {seconds:.1f} s for {what}"
                 break
 
 
+def is_local(history, call):
+    is_nil = history.kind == "f" and "user" in call and call["user"] is None
+    return call["method"] in LOCAL or is_nil
+
+
 def overlaps(history, change, call):
-    """Whether a change of the identity was in progress while a call waited."""
+    """Whether a change of the identity for which the vendor is asked was in progress while a call waited."""
     own = change["call"]
-    if not own or own is call or not is_identity_change(history, own):
+    if not own or own is call or is_local(history, own):
         return False
     return change["sent"] < call["answered"] and (change["ended"] is None or change["ended"] > call["sent"])
 
@@ -54,40 +65,43 @@ def shared(history):
     """11: the same identity twice at once shares the outcome, and asks one question at a time."""
     for first in history.changes:
         for second in history.changes:
-            if is_same(history, first, second) and not has_rival(history, first, second):
+            if is_same(first, second) and not has_rival(history, first, second):
                 for change in (first, second):
                     if is_superseded(history, change):
-                        yield f"call {change['call']['n']} is superseded by the same identity of calls {first['call']['n']} and {second['call']['n']}"
+                        calls = f"{first['call']['n']} and {second['call']['n']}"
+                        yield f"call {change['call']['n']} is superseded, and calls {calls} have the same identity"
     for one in history.questions:
         for other in history.questions:
-            if one is not other and one["service"] == other["service"] and one["opened"] <= other["opened"] and is_open(one, other["opened"]):
-                yield f"{other['question']} was asked at {other['opened']:.2f} s while {one['question']} was open since {one['opened']:.2f} s"
+            if one is not other and one["service"] == other["service"] and is_open(one, other["opened"]):
+                yield (f"{other['question']} was asked at {other['opened']:.2f} s, "
+                       f"and {one['question']} was open since {one['opened']:.2f} s")
 
 
-def is_same(history, first, second):
+def is_same(first, second):
     """Whether two calls with the same credential overlapped, the first one sent before the second."""
     one, other = first["call"], second["call"]
-    if not one or not other or one is other or one["n"] > other["n"] or not first["user"] or first["credential"] != second["credential"]:
+    if not one or not other or one["n"] >= other["n"] or not first["user"]:
         return False
     ended = first["ended"] if first["ended"] is not None else float("inf")
-    return first["service"] == second["service"] and second["sent"] < ended
+    return first["credential"] == second["credential"] and first["service"] == second["service"] and second["sent"] < ended
 
 
 def has_rival(history, first, second):
-    """Whether something else may have superseded one of two calls."""
+    """Whether another identity may have superseded one of two calls."""
     until = max(first["ended"] or 0, second["ended"] or 0)
-    return any(other is not first and other is not second and other["sent"] < until and other["service"] == first["service"]
-               and (other["ended"] is None or other["ended"] > first["sent"]) and other["credential"] != first["credential"]
-               for other in history.changes if other["call"])
+    return any(
+        other["call"] and other["credential"] != first["credential"] and other["service"] == first["service"]
+        and other["sent"] < until and (other["ended"] is None or other["ended"] > first["sent"])
+        for other in history.changes)
 
 
 def is_superseded(history, change):
-    call = change["call"]
-    if (call["error"] or {}).get("data", {}).get("reason") == "superseded":
+    if reason(change["call"]) == "superseded":
         return True
-    operation = (call["result"] or {}).get("operation")
-    return any(event["type"] == "loginSuperseded" for event in history.outcomes(operation, True)) if operation else False
+    operation = (change["call"]["result"] or {}).get("operation")
+    return bool(operation) and any(event["type"] == "loginSuperseded" for event in history.outcomes(operation, True))
 
 
 def is_open(question, at):
-    return question["closed"] is None or question["closed"] > at + 0.1
+    """Whether a question was open then. One that is withdrawn in the same moment is not."""
+    return question["opened"] <= at and (question["closed"] is None or question["closed"] > at + 0.1)

@@ -103,4 +103,5 @@ def failing_bridge(history):
         asked = [question for question in history.questions if question["opened"] < at]
         if asked and not any(question["supplied"] or question["denied"] for question in asked):
             ends = ", ".join(f"{question['question']} {question['way']}" for question in asked)
-            yield f"{history.person(event['data']['user'])} is signed out ({event['data']['cause']}) by a bridge that only failed: {ends}"
+            user, cause = history.person(event["data"]["user"]), event["data"]["cause"]
+            yield f"{user} is signed out ({cause}) by a bridge that only failed: {ends}"

@@ -86,7 +86,9 @@ def lost(history, epochs):
             continue
         of_key = [call for call in changes if call["params"]["key"] == get["params"]["key"] and call["sent"] < get["answered"]]
         for put in of_key:
-            if put["method"] != "storage.put" or put["result"] is None or not history.precedes(put, get) or epochs.first(put) != epoch:
+            if put["method"] != "storage.put" or put["result"] is None:
+                continue
+            if not history.precedes(put, get) or epochs.first(put) != epoch:
                 continue
             later = [call for call in of_key if call is not put and not history.precedes(call, put)]
             if get["result"]["value"] != put["params"]["value"] and not later:

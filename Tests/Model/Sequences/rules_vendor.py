@@ -52,10 +52,13 @@ def unasked(history):
         if out["route"] not in OUT[history.kind] or out["acted"] is None:
             continue
         for change in history.changes:
-            if not change["call"] or not change["success"] or not is_of(history, change, out) or not came_late(history, change, out):
+            if not change["call"] or not change["success"]:
+                continue
+            if not is_of(history, change, out) or not came_late(history, change, out):
                 continue
             if not any(is_reason(history, other, change, out) for other in history.changes) and not was_told(history, change, out):
-                yield f"{out['route']} of {out['user']} at {out['arrived']:.2f} s, which nobody asked for after call {change['call']['n']}"
+                call = change["call"]["n"]
+                yield f"{out['route']} of {out['user']} at {out['arrived']:.2f} s, which nobody asked for after call {call}"
                 break
 
 
@@ -111,7 +114,12 @@ def spent_once(history):
     """8: no rotating refresh token is spent twice at once."""
     spent = [entry for entry in history.vendor if entry["route"] == "refresh"]
     for index, first in enumerate(spent):
-        end = first["answered"] if first["answered"] is not None else first["arrived"] if first["fault"] == "cut" else first["arrived"] + TIMEOUT - 0.3
+        end = first["answered"]
+        if end is None:
+            # The daemon notices at once that a connection is cut, and gives up when an answer hangs.
+            end = first["arrived"] + (0 if first["fault"] == "cut" else TIMEOUT - 0.3)
         for second in spent[index + 1:]:
-            if second["token"] == first["token"] and second["arrived"] < end and not history.was_killed(first["arrived"], second["arrived"]):
+            if second["token"] != first["token"] or second["arrived"] >= end:
+                continue
+            if not history.was_killed(first["arrived"], second["arrived"]):
                 yield f"a refresh token of {first['user']} is spent at {first['arrived']:.2f} s and at {second['arrived']:.2f} s"

@@ -88,14 +88,16 @@ class Story:
         name = "ask_in" if self.letter == "s" and self.draw.random() < 0.6 else "sign_in"
         user, line = self.draw.choice(USERS), self.draw.randrange(3)
         for number in range(self.draw.choice([2, 2, 3])):
-            self.add(name, self.draw.choice([0, 0.02, 0.1, 0.2]), user=user, fresh=number == 0, service="cases", wait=self.draw.random() < 0.5)
+            self.add(name, self.draw.choice([0, 0.02, 0.1, 0.2]), user=user, fresh=number == 0, service="cases",
+                     wait=self.draw.random() < 0.5)
             if self.draw.random() < 0.7:
                 self.steps[-1]["line"] = line
 
     def come_back(self):
         """A user goes and returns while the vendor still hears of it."""
         if self.draw.random() < 0.6:
-            self.add("fault", route=self.draw.choice(LEAVING.get(self.letter) or ROUTES[self.letter]), fault=self.draw.choice(FAULTS))
+            routes = LEAVING.get(self.letter) or ROUTES[self.letter]
+            self.add("fault", route=self.draw.choice(routes), fault=self.draw.choice(FAULTS))
         user = "alice"
         for _ in range(self.draw.choice([1, 1, 2])):
             if self.draw.random() < 0.6:
@@ -104,7 +106,8 @@ class Story:
                 self.add("sign_out", self.pause(), service="cases", wait=self.draw.random() < 0.3)
             if self.draw.random() < 0.3:
                 self.one(OWN[self.letter] + CHANGES + READS)
-            self.add("sign_in", self.pause(), user=user, fresh=self.draw.random() < 0.3, service="cases", wait=self.draw.random() < 0.3)
+            self.add("sign_in", self.pause(), user=user, fresh=self.draw.random() < 0.3, service="cases",
+                     wait=self.draw.random() < 0.3)
             user = "bob"
 
     def fail_bridge(self):
@@ -114,8 +117,8 @@ class Story:
         if self.draw.random() < 0.4:
             self.fault()
         for _ in range(self.draw.randint(3, 6)):
-            self.add(self.draw.choice(["refresh", "refresh", "reject", "open", "token"]), self.draw.choice(["answer", "answer", 0.1, 0.3]),
-                     service="cases")
+            name = self.draw.choice(["refresh", "refresh", "reject", "open", "token"])
+            self.add(name, self.draw.choice(["answer", "answer", 0.1, 0.3]), service="cases")
 
     def everything(self):
         for _ in range(self.draw.randint(6, 22)):
