@@ -1,12 +1,15 @@
-"""Sequences are shortened to the steps that matter, within a number of tries."""
+"""The steps of sequences: how they are drawn, and shortened to those that matter within a number of tries."""
 import asyncio, os, sys, unittest
 
-sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+SEQUENCES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [SEQUENCES, os.path.dirname(SEQUENCES)]
+from known import KNOWN
+from moves import Moves
 from shrink import shortest
-from stories import Story
+from stories import Story, steps_of, text
 
 
-class ShrinkTests(unittest.TestCase):
+class StoryTests(unittest.TestCase):
     def shorten(self, steps, needed, tries=1000):
         self.asked = 0
 
@@ -34,6 +37,16 @@ class ShrinkTests(unittest.TestCase):
             for number in range(50):
                 self.assertEqual(Story(letter, number).steps, Story(letter, number).steps)
         self.assertNotEqual(Story("m", 1).steps, Story("m", 2).steps)
+
+    def test_each_step_can_be_made_and_shown(self):
+        own = {"kill", "restart", "pace", "hold", "fault", "delegate", "revoke", "rest"}
+        known = [steps_of(letter, number) for number, (letter, *_) in enumerate(KNOWN)]
+        drawn = [steps_of(letter, number) for letter in "msfce" for number in range(100, 300)]
+        for steps in known + drawn:
+            self.assertEqual([step["at"] for step in steps], list(range(len(steps))))
+            for step in steps:
+                self.assertTrue(step["do"] in own or hasattr(Moves, step["do"].replace(" ", "_")), step)
+                self.assertIn(step["do"], text(step))
 
 
 if __name__ == "__main__":
