@@ -1,6 +1,8 @@
 import Concurrency
+import Glibc
 import JSONRPC
 import JSONRPCTransport
+import Linux
 import NIOCore
 import SDKInstances
 import SDKProtocol
@@ -101,6 +103,22 @@ final class PeerAdmission: Sendable {
         if peers.relation(to: peer) == .dependsOnUnit { _ = peer.process }
         allowances.set(isStranger: peers.relation(to: peer) != .known, of: allowance)
       }
+    }
+  }
+}
+
+/// The file with the subordinate uids of users (subuid(5)). Ranges that only a name service has are not known.
+enum SubordinateFile {
+  private static let path = "/etc/subuid"
+  /// The largest file that is read, in bytes.
+  private static let maximumBytes = 1 << 20
+
+  /// Returns the bytes of the file; none if it does not exist, and `nil` if it can't be read or is too large.
+  static func read() -> [UInt8]? {
+    do throws(FileProblem) {
+      return try BoundedFile(reading: path, limit: maximumBytes).bytes
+    } catch {
+      return error == .system(ENOENT) ? [] : nil
     }
   }
 }
