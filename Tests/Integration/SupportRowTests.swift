@@ -442,7 +442,7 @@ import Testing
     let next = try desk.connect()
     #expect(try state(next) == "locked")
     let outcome = try set(jwt(Self.alice), next)
-    #expect(outcome["changed"] == true)
+    #expect(outcome["changed"] == false)
     #expect(outcome["wiped"] == nil)
     #expect(try state(next) == "authenticated")
     #expect(try next.call("storage.get", ["instance": "desk", "key": "draft"])["value"] == "alice's")

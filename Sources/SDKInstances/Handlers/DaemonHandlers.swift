@@ -91,7 +91,10 @@ enum DaemonHandlers {
       .init(
         name: "instances", status: isAdmin && !registry.quarantined.isEmpty ? .degraded : .ok,
         detail: words(waiting: waiting, quarantined: isAdmin ? registry.quarantined.map(\.id.name) : [])))
-    checks.append(.init(vendorClocksOf: visible))
+    let skewed = registry.unsortedInstances.filter(\.isVendorClockFar).filter {
+      registry.role(of: context.peer, on: $0) != nil
+    }
+    checks.append(.init(farVendorClocksOf: skewed.sorted { $0.id < $1.id }))
     return DaemonHealth.Result(status: checks.map(\.status).max() ?? .ok, checks: checks)
   }
 
@@ -106,22 +109,23 @@ enum DaemonHandlers {
 }
 
 extension DaemonHealth.Check {
-  /// The seconds by which a vendor's clock may differ from the machine's before health is degraded.
-  private static let tolerance = 60.0
-
   /// Creates the check of the vendors' clocks, which decide about the expiry of tokens.
-  fileprivate init(vendorClocksOf instances: [HostedInstance]) {
-    let far = instances.compactMap { instance -> String? in
+  fileprivate init(farVendorClocksOf instances: [HostedInstance]) {
+    let words = instances.prefix(20).map { instance in
       let ahead = instance.actor.vendorClock.correction
-      guard abs(ahead) > Self.tolerance else { return nil }
       return "\(instance.id) (\(Int(abs(ahead))) s \(ahead > 0 ? "ahead" : "behind"))"
     }
     let detail =
       "By their vendors' responses these clocks differ from this machine's; set its clock, or wait for the vendor: "
     self.init(
-      name: "vendorClocks", status: far.isEmpty ? .ok : .degraded,
-      detail: far.isEmpty ? nil : detail + far.prefix(20).joined(separator: ", "))
+      name: "vendorClocks", status: words.isEmpty ? .ok : .degraded,
+      detail: words.isEmpty ? nil : detail + words.joined(separator: ", "))
   }
+}
+
+extension HostedInstance {
+  /// Whether the vendor's clock differs from the machine's by more than a minute.
+  fileprivate var isVendorClockFar: Bool { abs(actor.vendorClock.correction) > 60 }
 }
 
 extension InstanceRegistry {
