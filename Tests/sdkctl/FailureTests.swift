@@ -46,6 +46,27 @@ struct FailureTests {
     #expect(json["data"]?["retryable"] == false)
   }
 
+  @Test(
+    "A missing key of the state comes with the command that makes its credential again",
+    arguments: [
+      ("--system", "hint: sdkctl key init --recovery makes the credential again"),
+      ("--tenant=acme", "hint: sdkctl --tenant acme key init --recovery"), ("--user", nil), ("--socket=/nowhere", nil),
+    ] as [(String, String?)])
+  func missingKey(_ place: String, _ hint: String?) async {
+    let answer: @Sendable (String, JSON) throws -> JSON = { method, _ in
+      switch method {
+      case "daemon.info": return ["name": "sdkd"]
+      case "daemon.health": return ["status": "failing", "checks": []]
+      default: throw SDKError(.store, .keyMissing, "No key.").rpcError
+      }
+    }
+    for verb in ["list", "status"] {
+      let run = Run()
+      #expect(await run.status(verb, place, answer: answer) != 0)
+      #expect(run.errors.contains(hint ?? "key init") == (hint != nil), "\(verb): \(run.errors)")
+    }
+  }
+
   @Test func noDaemon() async {
     let status = await Program.run(
       ["status", "--socket", "/none"], output: Output { _ in },
