@@ -116,6 +116,8 @@ import Testing
     try shortage.begin(on: disk)
     let store = try await open(disk.directory)
     #expect(store.meta.restartCount == 1)
+    let keys = try StateKeyCheck(directory: disk.directory.state, key: nil)
+    #expect(keys.isSealed && keys.fileOpens)
     try await sample.expectFilled(store)
     for _ in 0..<3 {
       do throws(SDKError) {

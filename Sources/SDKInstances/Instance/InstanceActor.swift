@@ -53,6 +53,8 @@ actor InstanceActor {
   static let pauseAfterFailure = 5.0
   /// The number of commits in progress.
   private var commits = 0
+  /// The services whose wipe could not be stored, as the store has noted them.
+  private var notedWipes: [String]
 
   /// Creates an instance from its stored form.
   init(
@@ -69,6 +71,7 @@ actor InstanceActor {
       stored, definition: definition, adapter: adapter, provider: provider, now: environment.clock.now(),
       random: environment.clock.random)
     self.core = core
+    notedWipes = stored.failedWipes
     var logger = environment.logger
     logger[metadataKey: "instance"] = "\(stored.id)"
     logger[metadataKey: "kind"] = "\(definition.kind)"
@@ -224,7 +227,7 @@ actor InstanceActor {
     let isSeen = core.isSeenOtherwise(than: former)
     // Also after a failure, because tokens may be withheld.
     if isSeen || step.change?.destroysIdentity == true { publish() }
-    if core.failedWipes != former.failedWipes { await noteFailedWipes() }
+    if core.failedWipes != notedWipes { await noteFailedWipes() }
     if end.error == nil { beforeEvents() }
     // Emitted after publishing, so that observers of a logout can no longer read the former token.
     environment.events.append(done.events)
@@ -242,7 +245,8 @@ actor InstanceActor {
 
   /// Notes on disk the wipes that could not be stored, so that a restart signs no user in who was signed out.
   private func noteFailedWipes() async {
-    do throws(SDKError) { try await environment.store.note(failedWipes: core.failedWipes, of: uuid) } catch {
+    notedWipes = core.failedWipes
+    do throws(SDKError) { try await environment.store.note(failedWipes: notedWipes, of: uuid) } catch {
       logger.error(
         "A restart would forget that this instance is locked: \(error.message)",
         metadata: ["reason": "\(error.reason)"])

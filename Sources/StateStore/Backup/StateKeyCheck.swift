@@ -30,7 +30,18 @@ public struct StateKeyCheck: Sendable, Hashable {
   private static func wrapped(at path: String) throws -> (stateID: String, key: MasterKey.Wrapped)? {
     // Fails if the database is missing, so that none is created.
     _ = try OwnedDescriptor(readingFile: path)
-    let connection = try StoreConnection.reader(at: path)
+    do {
+      return try wrapped(StoreConnection.reader(at: path, patience: patience))
+    } catch  where StoreFailure.isPassing(error) {
+      // A daemon on a full disk holds the database, and its write-ahead log has no other master key.
+      return try wrapped(StoreConnection.immutable(at: path))
+    }
+  }
+
+  /// The seconds to wait for a lock: a daemon that can write holds none for long.
+  private static let patience = 1.0
+
+  private static func wrapped(_ connection: DatabaseQueue) throws -> (stateID: String, key: MasterKey.Wrapped)? {
     defer { try? connection.close() }
     return try connection.read { db in
       try StoreSchema.version(of: db) > 0 ? try MetaTable.wrapped(db) : nil

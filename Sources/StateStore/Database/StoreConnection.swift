@@ -97,7 +97,9 @@ public enum StoreConnection {
   }
 
   /// Opens the connection that reads beside the writer, without waiting for its commits.
-  static func reader(at path: String) throws -> DatabaseQueue {
+  ///
+  /// - Parameter patience: the seconds that the connection waits for locks of other ones.
+  static func reader(at path: String, patience: Double = patience) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.label = "sdkd.store.reader"
     configuration.readonly = true

@@ -25,6 +25,7 @@ struct DueWorkTests {
     try await fill(store)
     let before = store.undemandedCount
     let gate = Gate()
+    defer { gate.open() }
     let world = World(store: store, commitGate: gate)
     world.clock.advance(61)
     async let restored: Void = world.registry.restore()
