@@ -55,7 +55,11 @@ public struct AdapterServices: Sendable {
     return response
   }
 
-  /// Creates the services for an instance. `digests` are those of the state. `supplied` is evaluated at each use, since the configuration may change it.
+  /// Creates the services for an instance.
+  ///
+  /// - Parameters:
+  ///   - digests: the digests of the state.
+  ///   - supplied: the rule for supplied URLs. It is evaluated at each use, since the configuration may change it.
   public init(
     instance: String, clock: WallClock, http: any HTTPSending, sockets: any SocketOpening,
     digests: IdentityDigests = IdentityDigests(),
