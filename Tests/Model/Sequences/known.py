@@ -53,6 +53,9 @@ KNOWN = [
         hold("login", 0.8, 0.3), again("alice"), again("bob", pause=0.1), ("restart", {"pause": 0.05})]),
     ("e", "a late authorize during a stop", [
         hold("history", 0.8, 0.3), again("alice"), again("bob", pause=0.1), ("restart", {"pause": 0.05})]),
+    ("e", "a former user who is told of twice", [
+        ("settings", {"settings": {"on_switch": "logout"}}), *IN, hold("CLIENT_OFFLINE", 0.5), again("bob"),
+        again("bob", False, pause=0.1)]),
 ]
 
 

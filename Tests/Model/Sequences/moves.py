@@ -15,6 +15,8 @@ class Moves:
 
     async def create(self):
         settings = kinds.settings(self.letter, self.play.vendor)
+        for step in self.play.steps:
+            settings |= step.get("settings", {})
         params = {"instance": NAME, "kind": kinds.KINDS[self.letter][0], "settings": settings}
         self.record["created"] = await self.ask("instance.create", params)
         self.cursor = (await self.ask("events.subscribe", {"instances": [NAME]}))["cursor"]
@@ -39,7 +41,7 @@ class Moves:
         play = self.play
         if name in ("kill", "restart"):
             await play.end(signal.SIGKILL if name == "kill" else signal.SIGTERM, name)
-        elif name == "rest":
+        elif name in ("rest", "settings"):
             pass
         elif name == "pace":
             play.vendor.pace = step["pace"]

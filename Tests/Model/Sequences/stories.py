@@ -11,6 +11,10 @@ ROUTES = {
 LEAVING = {"m": ["logout"], "f": ["revocation"], "e": ["CLIENT_OFFLINE"]}
 FAULTS = ["503", "503", "refusal", "hang", "cut"]
 WAYS = ["good", "good", "late", "silent", "error", "no", "deny"]
+# What an instance is created with, beside what it needs.
+SETTINGS = {
+    "e": [{"on_switch": "logout"}, {"retry_logout": True}, {"on_switch": "logout", "retry_logout": True}],
+    "m": [{"anonymous": "never"}]}
 # Every kind has these; a step that occurs twice is twice as likely.
 READS = ["token", "token", "open", "user", "get", "refresh", "pushes"]
 CHANGES = ["put", "put", "remove", "label", "push"]
@@ -26,6 +30,8 @@ class Story:
         self.letter, self.number, self.steps = letter, number, []
         self.draw = random.Random(f"{letter} {number}")
         shape = self.draw.random()
+        if letter in SETTINGS and self.draw.random() < 0.3:
+            self.add("settings", settings=self.draw.choice(SETTINGS[letter]))
         if self.draw.random() < 0.85:
             self.add("sign_in", user="alice", fresh=True, service="cases", wait=True)
             if letter in "me" and self.draw.random() < 0.2:
@@ -145,7 +151,7 @@ def steps_of(letter, number):
 # What a step is about; the rest it has like all others.
 SHOWN = {
     "sign_in": ["user", "fresh", "service", "wait"], "sign_out": ["service", "wait"], "fault": ["route", "fault"],
-    "hold": ["route", "seconds"], "pace": ["pace"], "delegate": ["way"], "get": ["key"], "put": ["key"], "remove": ["key"],
+    "hold": ["route", "seconds"], "settings": ["settings"], "pace": ["pace"], "delegate": ["way"], "get": ["key"], "put": ["key"], "remove": ["key"],
     **dict.fromkeys(["token", "refresh", "reject", "open", "user", "push"], ["service"])}
 
 

@@ -39,7 +39,7 @@ class StoryTests(unittest.TestCase):
         self.assertNotEqual(Story("m", 1).steps, Story("m", 2).steps)
 
     def test_each_step_can_be_made_and_shown(self):
-        own = {"kill", "restart", "pace", "hold", "fault", "delegate", "revoke", "rest"}
+        own = {"kill", "restart", "pace", "hold", "fault", "delegate", "revoke", "rest", "settings"}
         known = [steps_of(letter, number) for number, (letter, *_) in enumerate(KNOWN)]
         drawn = [steps_of(letter, number) for letter in "msfce" for number in range(100, 300)]
         for steps in known + drawn:
