@@ -56,6 +56,8 @@ KNOWN = [
     ("e", "a former user who is told of twice", [
         ("settings", {"settings": {"on_switch": "logout"}}), *IN, hold("CLIENT_OFFLINE", 0.5), again("bob"),
         again("bob", False, pause=0.1)]),
+    ("s", "an identity without token again during its exchange", [
+        hold("exchange", 0.6), ("ask_in", {}), ("ask_in", {"pause": 0.3})]),
 ]
 
 
