@@ -39,6 +39,21 @@ struct KeyInitTests {
     refused 'does not open the state' "$sdkctl" key init --recovery <"$folder/wrong"
     test ! -e $credential
 
+    # The doctor names what is wrong with the key, and the command that mends it.
+    diagnosed() { # WORD: the doctor says the word and the command
+      "$sdkctl" --system doctor >"$folder/doctor" 2>&1 || true
+      grep -q -- "$1" "$folder/doctor" && grep -q 'sdkctl key init --recovery' "$folder/doctor" \
+        || { cat "$folder/doctor"; echo "no $1"; exit 1; }
+    }
+    diagnosed 'neither /var/lib/sdkd/root.key nor a credential'
+    echo junk >$credential
+    diagnosed "can't be decrypted"
+    rm $credential
+    head -c 32 /dev/urandom >/var/lib/sdkd/root.key
+    chmod 600 /var/lib/sdkd/root.key
+    diagnosed 'is not the key that the state is sealed with'
+    rm /var/lib/sdkd/root.key
+
     # A credential that opens nothing is found out, and replaced by the right recovery key alone.
     head -c 32 /dev/urandom | systemd-creds encrypt --with-key=host --name=sdkd.key - $credential 2>/dev/null
     "$sdkctl" --system doctor >"$folder/doctor" 2>&1 || true
