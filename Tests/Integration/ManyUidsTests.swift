@@ -220,11 +220,12 @@ struct ManyUidsTests {
           children.append(child)
           lines.append(here)
       end = time.monotonic() + 30
-      while len(answers) < 16 and time.monotonic() < end:
+      # A process that waits in vain says nothing in the end.
+      while len(answers) < 16 and lines and time.monotonic() < end:
           for ready in select.select(lines, [], [], 1)[0]:
               lines.remove(ready)
-              answers.append(os.read(ready, 100).decode())
-      say({"answers": sorted(set(filter(None, answers))), "count": len(answers),
+              if answer := os.read(ready, 100).decode(): answers.append(answer)
+      say({"answers": sorted(set(answers)), "count": len(answers),
            "short": alike(5000, lambda: "result" in Line().call("daemon.info"))})
       release(children)
       """)

@@ -24,7 +24,7 @@ public actor EventHub {
     didSet { wakeReaders() }
   }
   /// The callers of `settle` that wait, each until the event at a position has been delivered.
-  private var readers: [(position: UInt64, outcome: Promise<Void>)] = []
+  private(set) var readers: [(position: UInt64, outcome: Promise<Void>)] = []
   /// The newest events, so that subscribers slightly behind need no disk access.
   private(set) var recent = Deque<EventText>()
 

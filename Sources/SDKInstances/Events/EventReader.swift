@@ -7,6 +7,8 @@ struct EventReader {
   /// The result of a search in the event log.
   struct Listing {
     var events: [Event] = []
+    /// The instances of the events.
+    var instances: [InstanceUUID] = []
     /// The position of the last event in `events`; 0 without one.
     var last: UInt64 = 0
     /// The position up to which the log was searched.
@@ -56,6 +58,7 @@ struct EventReader {
           }
           bytes += text.bytes.count
           found.events.append(text.shape)
+          found.instances.append(event.uuid)
           found.last = event.position
         }
         found.place.position = event.position

@@ -52,9 +52,13 @@ enum EventHandlers {
         throw foreign
       }
       await hub.settle(through: listing.last)
+      // The caller may have lost the role on an instance meanwhile.
+      let visible = zip(listing.events, listing.instances).filter { event, uuid in
+        registry.audience(of: uuid, id: event.instance).admits(context.peer)
+      }
       let cursor = hub.cursors.encode(listing.place)
       return EventsList.Result(
-        events: listing.events, cursor: cursor, next: listing.isEnd ? nil : cursor, gap: listing.hasGap ? true : nil)
+        events: visible.map(\.0), cursor: cursor, next: listing.isEnd ? nil : cursor, gap: listing.hasGap ? true : nil)
     }
   }
 

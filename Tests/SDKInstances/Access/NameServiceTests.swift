@@ -26,5 +26,9 @@ struct NameServiceTests {
     #expect(NameService.lookUp(SystemName(.groups, "root")) == .number(0))
     #expect(NameService.lookUp(SystemName(.users, "nobody-has-this-name")) == .unknown)
     #expect(NameService.lookUp(SystemName(.groups, "nobody-has-this-name")) == .unknown)
+    #expect(NameService.lookUp(SystemName(.uids, "0")) == .number(0))
+    for text in ["3999999999", "4294967296", "-1", "root", ""] {
+      #expect(NameService.lookUp(SystemName(.uids, text)) == .unknown, "\(text)")
+    }
   }
 }

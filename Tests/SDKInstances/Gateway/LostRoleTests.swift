@@ -63,4 +63,28 @@ struct LostRoleTests {
       }
     }
   }
+
+  @Test func `A list of events leaves out those of an instance on which the caller has lost the role`() async throws {
+    let gate = Gate()
+    try await World.run(patience: .seconds(60), wipeGate: gate) { world in
+      defer { gate.open() }
+      let access = AccessRules(observe: [try #require(AccessRule("uid:7"))])
+      _ = try await world.instance("one", access: access)
+      let two = try await world.instance("two", access: access)
+      try await two.signIn("alice#1")
+      // Its event is in the store and not delivered yet, which the list waits for.
+      async let out = two.signOut(localOnly: true) {}
+      try await eventually("it is stored") { (try? await world.count(.userLoggedOut)) == 1 }
+      let session = world.session(uid: 7)
+      async let listed = world.call("events.list", on: session)
+      try await eventually("the list waits") { await world.hub.readers.count == 1 }
+      let update: JSON = ["instance": "one", "access": ["observe": nil]]
+      _ = try await world.call("instance.update", update, on: world.session()).get()
+      gate.open()
+      let events = try await listed.get()["events"]?.arrayValue ?? []
+      #expect(Set(events.compactMap { $0["instance"]?.stringValue }) == ["two"])
+      #expect(events.contains { $0["type"] == "userLoggedOut" })
+      _ = try await out
+    }
+  }
 }
