@@ -20,7 +20,7 @@ class Campaign:
         self.counts, self.failures, self.next = collections.Counter(), [], self.sequences()
 
     async def run(self, seconds, stop_at_failure=True):
-        """Returns the first failure as its kind, its number and what is broken; `None` when all rules hold."""
+        """Returns the first failure as its kind, its number, what is broken and the record; `None` when all rules hold."""
         self.end, self.stops = time.monotonic() + seconds, stop_at_failure
         await asyncio.gather(*(self.lane() for _ in range(ABREAST)))
         return self.failures[0] if self.failures else None
@@ -39,7 +39,7 @@ class Campaign:
                 return
             broken = await self.one(letter, number, steps_of(letter, number))
             if broken:
-                self.failures.append((letter, number, broken))
+                self.failures.append((letter, number, broken, self.record))
 
     async def one(self, letter, number, steps):
         record = await play(letter, number, steps, self.binary)

@@ -23,7 +23,7 @@ def people_in(value):
 
 def user_of(user):
     """The person of a `User`."""
-    return min(people_in({name: user[name] for name in ("id", "externalId") if user.get(name)}), default=None) if user else None
+    return min(people_in([(user or {}).get("id"), (user or {}).get("externalId")]), default=None)
 
 
 def users_in(value):
@@ -90,7 +90,10 @@ class History:
                 "credential": None, "success": None, "ended": None, "method": "bridge"}
 
     def outcomes(self, operation, is_sign_in):
-        """The terminal events of an operation. A former user's end by a switch has the operation, too, and is not its outcome."""
+        """The terminal events of an operation.
+
+        The end of the user whom an authorize replaces has the same operation, and is not its outcome.
+        """
         return [event for event in self.events if event.get("operation") == operation and event["type"] in TERMINAL
                 and not (is_sign_in and event["type"] == "userLoggedOut" and event["data"].get("cause") == "switch")]
 
@@ -133,8 +136,8 @@ class History:
         for change in self.changes:
             if change["user"] != user or change["sent"] > call["answered"] or change["success"] is False:
                 continue
-            if not any(self.ends(other, user, call) and (self.precedes(change["call"], other["call"]) if change["call"]
-                                                         else change["sent"] < other["sent"] - 5) for other in self.changes):
+            later = [other for other in self.changes if self.precedes(change["call"], other["call"])]
+            if not any(self.ends(other, user, call) for other in later):
                 return True
         return False
 

@@ -11,9 +11,12 @@ def again(user, fresh=True, **more):
     return "sign_in", {"user": user, "fresh": fresh, "wait": False} | more
 
 
-def hold(route, *seconds):
-    """The requests of the route take effect, and are answered, after these times; all later ones after the last."""
-    return "hold", {"route": route, "seconds": seconds}
+def hold(route, *seconds, early=False):
+    """The requests of the route are answered after these times, all later ones after the last.
+
+    They take effect then, too; with `early` when they arrive.
+    """
+    return "hold", {"route": route, "seconds": seconds, "early": early}
 
 
 EDNA = ("config", "registerDevice", "INIT_CHAT", "CLIENT_INFO", "history", "CLIENT_OFFLINE")
@@ -58,6 +61,10 @@ KNOWN = [
         again("bob", False, pause=0.1)]),
     ("s", "an identity without token again during its exchange", [
         hold("exchange", 0.6), ("ask_in", {}), ("ask_in", {"pause": 0.3})]),
+    ("m", "a login with a new token that a logout overtakes", [
+        *IN, hold("login", 0.4), hold("logout", 0.6, early=True), again("alice"), ("sign_out", {"pause": 0.1})]),
+    ("e", "an authorize with another token that a logout overtakes", [
+        *IN, hold("CLIENT_INFO", 0.4), hold("CLIENT_OFFLINE", 0.6, early=True), again("alice"), ("sign_out", {"pause": 0.1})]),
 ]
 
 

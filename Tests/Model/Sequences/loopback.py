@@ -24,6 +24,8 @@ class Loopback:
 
     def __init__(self, seed, log, now):
         self.seed, self.log, self.now = seed, log, now
+        # A mistake of the backend, which must not pass for an answer that never came.
+        self.mistake = None
         self.pace, self.faults, self.holds, self.counts, self.open = "quick", {}, {}, {}, 0
 
     async def start(self, backend):
@@ -46,8 +48,9 @@ class Loopback:
         number = self.counts[route] = self.counts.get(route, 0) + 1
         faults = self.faults.get(route)
         held = Held(self.seed, self.pace, route, number, faults.pop(0) if faults else None)
-        if holds := self.holds.get(route):
-            held.seconds, held.is_early = holds.pop(0) if len(holds) > 1 else holds[0], False
+        if route in self.holds:
+            seconds, held.is_early = self.holds[route]
+            held.seconds = seconds.pop(0) if len(seconds) > 1 else seconds[0]
         entry |= {"route": route, "arrived": self.now(), "acted": None, "answered": None, "status": None, "fault": held.fault}
         self.log.append(entry)
         self.open += 1
@@ -96,6 +99,8 @@ class Loopback:
                 writer.write(head.encode() + text)
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             pass
+        except Exception as error:
+            self.mistake = error
         finally:
             writer.close()
 

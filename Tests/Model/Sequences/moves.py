@@ -3,15 +3,15 @@ import asyncio, signal
 
 import answers, kinds
 from bridge import TIMEOUT
+from history import TERMINAL
 
 NAME = "desk"
-TERMINAL = {"userLoggedIn", "userLoggedOut", "loginSuperseded", "logoutFailed", "authenticationFailed", "networkError"}
 
 
 class Moves:
     def __init__(self, play):
         self.play, self.letter, self.record = play, play.letter, play.record
-        self.credentials, self.seen, self.number, self.cursor = {}, {}, 0, None
+        self.credentials, self.number, self.cursor = {}, 0, None
 
     async def create(self):
         settings = kinds.settings(self.letter, self.play.vendor)
@@ -46,7 +46,7 @@ class Moves:
         elif name == "pace":
             play.vendor.pace = step["pace"]
         elif name == "hold":
-            play.vendor.holds[step["route"]] = list(step["seconds"])
+            play.vendor.holds[step["route"]] = list(step["seconds"]), step["early"]
         elif name == "fault":
             play.vendor.faults.setdefault(step["route"], []).append(step["fault"])
         elif name == "delegate":
@@ -93,7 +93,8 @@ class Moves:
         return "messaging.loginUser" if self.letter == "m" else "chat.setIdentity", {"jwt": given}, more
 
     def ask_in(self, step):
-        return "support.setIdentity", {"identity": {"type": "jwt"}}, {"user": self.play.bridge.user, "credential": "bridge"}
+        more = {"user": self.play.bridge.user, "credential": "bridge"}
+        return "support.setIdentity", {"identity": {"type": "jwt"}}, more
 
     def sign_out(self, step):
         method, params = kinds.sign_out(self.letter)
@@ -142,8 +143,10 @@ class Moves:
         return "token.refresh", self.service(step)
 
     def reject(self, step):
-        tokens = [call["result"]["tokenId"] for call in self.record["calls"] if call["result"] and "tokenId" in call["result"]]
-        return "token.reject" if tokens else None, self.service(step) | {"tokenId": tokens[-1] if tokens else "", "status": 401}
+        tokens = [call["result"]["tokenId"] for call in self.record["calls"] if "tokenId" in (call["result"] or {})]
+        if not tokens:
+            return None, {}
+        return "token.reject", self.service(step) | {"tokenId": tokens[-1], "status": 401}
 
     def open(self, step):
         return "session.open", self.service(step)
@@ -164,10 +167,10 @@ class Moves:
 
     def operations(self):
         """The accepted operations without an outcome."""
-        ended = {event["operation"] for event in self.record["events"] if event.get("operation") and event["type"] in TERMINAL}
-        lost = self.record["lives"][-1]["began"]
-        return [call for call in self.record["calls"] if call["sent"] > lost and call["result"] and call["result"].get("operation")
-                and call["result"]["operation"] not in ended]
+        ended = {event.get("operation") for event in self.record["events"] if event["type"] in TERMINAL}
+        began = self.record["lives"][-1]["began"]
+        return [call for call in self.record["calls"] if call["sent"] > began and call["result"]
+                and call["result"].get("operation", None) not in ended | {None}]
 
     async def instance(self):
         return await self.ask("instance.get", {"instance": NAME})

@@ -46,12 +46,15 @@ class Play:
             await self.moves.create()
             for step in self.steps:
                 await self.wait(step["pause"], self.lines[step["line"]])
+                self.check_running()
                 await self.moves.make(step)
             await self.finish()
         except Ended as ended:
             self.record["problems"].append(ended.args[0])
         finally:
             self.close()
+        if self.vendor.mistake:
+            raise self.vendor.mistake
         return self.record
 
     def close(self):
@@ -88,6 +91,10 @@ class Play:
         self.bridge.drop()
         await self.start()
 
+    def check_running(self):
+        if self.daemon.process.poll() is not None:
+            raise Ended(f"the daemon ended by itself with {self.daemon.process.returncode}")
+
     # Waiting
 
     async def wait(self, pause, line):
@@ -112,9 +119,9 @@ class Play:
         await self.calm()
         self.vendor.pace, self.vendor.faults, self.vendor.holds = "quick", {}, {}
         await self.calm()
-        if self.daemon.process.poll() is not None:
-            raise Ended(f"the daemon ended by itself with {self.daemon.process.returncode}")
+        self.check_running()
         end = self.now() + 8
+        # What the daemon tells the vendor again after a failure.
         while (await self.moves.instance()).get("pending") and self.now() < end:
             await asyncio.sleep(0.3)
         await self.calm()

@@ -26,15 +26,16 @@ def of_user(history, user):
         # A logout whose answer was lost is none for the daemon.
         if not last["fault"]:
             yield f"{user} is signed out at the vendor since {last['acted']:.2f} s, and the daemon has {user} in"
-    elif last["route"] in IN[history.kind] and present != user and not is_excused(history, user, sent, last):
+    elif last["route"] in IN[history.kind] and present != user and not is_excused(history, user, sent):
         yield f"{user} is in at the vendor since {last['acted']:.2f} s, and the daemon has {present or 'nobody'} in"
 
 
-def is_excused(history, user, sent, last):
+def is_excused(history, user, sent):
     """Whether the daemon can't know better, may not help it, or was told to leave the user at the vendor."""
     if any(entry["fault"] for entry in sent) or any(life["how"] == "kill" for life in history.lives):
         return True
-    if history.before["instance"].get("pending") or any(step["do"] in ("revoke", "reject") for step in history.record["steps"]):
+    was_refused = any(step["do"] in ("revoke", "reject") for step in history.record["steps"])
+    if history.before["instance"].get("pending") or was_refused:
         return True
     told = [event for event in history.told() if history.person(event["data"]["user"]) == user]
     cause = told[-1]["data"].get("cause") if told else None
@@ -42,8 +43,9 @@ def is_excused(history, user, sent, last):
         left = any(change["method"] == "chatCenter.deauthorizeUser" for change in history.changes)
         faulty = any(entry["fault"] for entry in history.vendor if entry["route"] == "registerDevice")
         return cause in ("switch", "deauthorized", "implicit") or left or faulty
-    local = any(call["params"].get("localOnly") or (call["result"] or {}).get("backendInformed") is False for call in history.calls)
-    return local or cause == "implicit"
+    is_local = any(call["params"].get("localOnly") or (call["result"] or {}).get("backendInformed") is False
+                   for call in history.calls)
+    return is_local or cause == "implicit"
 
 
 def unasked(history):
@@ -56,7 +58,9 @@ def unasked(history):
                 continue
             if not is_of(history, change, out) or not came_late(history, change, out):
                 continue
-            if not any(is_reason(history, other, change, out) for other in history.changes) and not was_told(history, change, out):
+            if was_told(history, change, out):
+                continue
+            if not any(is_reason(history, other, change, out) for other in history.changes):
                 call = change["call"]["n"]
                 yield f"{out['route']} of {out['user']} at {out['arrived']:.2f} s, which nobody asked for after call {call}"
                 break
@@ -66,16 +70,20 @@ def is_of(history, change, out):
     """Whether a logout concerns what a sign-in gave."""
     if history.kind != "f":
         return change["user"] == out["user"]
-    known = next((entry["grant"] for entry in history.vendor if entry["token"] == change["credential"]), None)
-    return change["credential"] == out["token"] or (out.get("grant") is not None and out.get("grant") == known) or (
-        change["call"]["params"].get("settings") or {}).get("account", {}).get("refresh_token") == out["token"]
+    account = (change["call"]["params"].get("settings") or {}).get("account", {})
+    if out["token"] in (change["credential"], account.get("refresh_token")):
+        return True
+    grant = next((entry.get("grant") for entry in history.vendor if entry["token"] == change["credential"]), None)
+    return grant is not None and out.get("grant") == grant
 
 
 def came_late(history, change, out):
+    """Whether a logout took effect after the sign-in, or after the sign-in's own request."""
     if change["ended"] < out["arrived"]:
         return True
     # Whose request it is can be told while no other call has the same credential.
-    return history.kind != "f" and sum(other["credential"] == change["credential"] for other in history.changes) == 1 and any(
+    is_unique = sum(other["credential"] == change["credential"] for other in history.changes) == 1
+    return history.kind != "f" and is_unique and any(
         entry["route"] in IN[history.kind] and entry["token"] == change["credential"] and entry["acted"] is not None
         and change["sent"] < entry["arrived"] and entry["acted"] < out["acted"] and out["arrived"] < change["ended"]
         for entry in history.vendor)
@@ -99,7 +107,6 @@ def was_told(history, change, out):
 def revoked(history):
     """Tokens that the daemon gives out at the end, after it has revoked them itself."""
     out = {entry["token"]: entry for entry in history.vendor if entry["route"] == "revocation" and entry["acted"] is not None}
-    grants = {entry["grant"]: entry for entry in out.values() if entry.get("grant")}
     for service, token in (history.record.get("token") or {}).items():
         entry = out.get(token.get("token"))
         if not entry:

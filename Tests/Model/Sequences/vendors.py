@@ -81,8 +81,8 @@ class Chat(Backend):
 
         def exchange():
             self.check(token)
-            token = self.new("zct_", entry["user"])
-            return 200, {"success": True, "id_token": token, "state": f"state{next(self.numbers)}", "expires_in": 600}
+            id_token = self.new("zct_", entry["user"])
+            return 200, {"success": True, "id_token": id_token, "state": f"state{next(self.numbers)}", "expires_in": 600}
 
         return "exchange", entry, exchange
 
