@@ -1,4 +1,4 @@
-"""All rules, and how often each had something to look at."""
+"""All rules. The text of each is its documentation."""
 from history import History
 from rules_calls import answered, shared, waits
 from rules_events import failing_bridge, followed, outcomes, restarted
@@ -9,7 +9,7 @@ RULES = [other_people, answered, outcomes, presence, followed, stored_values, re
 
 
 def judge(record, numbers=None):
-    """What is broken, as pairs of the rule's text and what was seen. The text of a rule is its documentation.
+    """Returns what is broken, as pairs of the rule's text and what was seen.
 
     `numbers` are those of the rules that count; all by default.
     """

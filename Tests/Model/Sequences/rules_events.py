@@ -3,7 +3,7 @@ IN = {"authenticated", "refreshing", "reauthNeeded", "locked"}
 
 
 def outcomes(history):
-    """3: each operation has one outcome, and nobody is told of who was not there."""
+    """3: each operation has one outcome, and events about users are in order."""
     for call in history.calls:
         operation = (call["result"] or {}).get("operation")
         if not operation:
@@ -15,7 +15,7 @@ def outcomes(history):
             yield f"the operation of call {call['n']} ({call['method']}) has the outcomes {ends}"
     for event in history.events:
         if event["type"] == "authenticationFailed" and event["data"].get("reason") == "superseded":
-            yield "an app's own later call is told as authenticationFailed"
+            yield "an app's own later call is reported as authenticationFailed"
     for service in ("cases", "knowledge") if history.kind == "f" else (None,):
         yield from comings(history, service)
 
@@ -54,13 +54,13 @@ def is_merge(history, present):
 
 
 def followed(history):
-    """5: a subscriber hears what `events.list` has, and the state is what the events say."""
+    """5: a subscriber receives what `events.list` has, and the events lead to the state."""
     if not history.after:
         return
     heard = [event["cursor"] for event in history.record["events"]]
     listed = [event["cursor"] for event in history.after["events"]]
     if heard[:len(listed)] != listed[:len(heard)] or len(heard) < len(listed):
-        yield f"a subscriber heard {len(heard)} events, which differ from the {len(listed)} of events.list"
+        yield f"a subscriber received {len(heard)} events, which differ from the {len(listed)} of events.list"
     for name, state in (("before", history.before), ("after", history.after)):
         yield from agrees(history, name, state)
 
@@ -96,7 +96,7 @@ def restarted(history):
 
 
 def failing_bridge(history):
-    """9: a bridge that only fails signs nobody out."""
+    """9: a bridge that only fails signs no user out."""
     for event in history.events:
         if event["type"] != "userLoggedOut" or event["data"].get("cause") not in ("guest", "implicit"):
             continue

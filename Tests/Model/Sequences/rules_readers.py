@@ -5,7 +5,7 @@ READERS = SESSION | {"token.get", "token.refresh", "instance.currentUser", "push
 
 
 def other_people(history):
-    """1: no reader gets another person's token, header, user or push record."""
+    """1: a reader gets no token, header, user or push record of another person."""
     for call in history.calls:
         result = call["result"]
         if result is None:
@@ -15,7 +15,7 @@ def other_people(history):
                 result = [push.get("user") for push in result.get("pushes", []) if not push.get("orphaned")]
             for user in people_in(result):
                 if not history.may_be(user, call):
-                    yield f"call {call['n']} ({call['method']} on connection {call['line']}) gives what is {user}'s"
+                    yield f"call {call['n']} ({call['method']} on connection {call['line']}) returns data of {user}"
         elif call.get("user") and call.get("credential") != "bridge" and people_in(result) - {call["user"]}:
             yield f"call {call['n']} ({call['method']} of {call['user']}) answers with {people_in(result)}"
 
@@ -56,11 +56,11 @@ class Epochs:
 
 
 def stored_values(history):
-    """6: what is stored is there until it is wiped, and then it is gone."""
+    """6: a stored value exists until it is wiped, and not longer."""
     epochs = Epochs(history)
     for call, epoch in epochs.seen:
         if epoch < epochs.first(call):
-            yield f"call {call['n']} ({call['method']}) meets the storage of a former user"
+            yield f"call {call['n']} ({call['method']}) reads the storage of a former user"
     yield from outlived(history, epochs)
     yield from lost(history, epochs)
 
@@ -73,9 +73,9 @@ def outlived(history, epochs):
         for value in (call["result"].get("value"), call["result"].get("prefill")):
             put = written.get(value)
             if put and not epochs.first(put) <= epoch <= epochs.last(put):
-                yield f"call {call['n']} ({call['method']}) gives {value}, which call {put['n']} stored for another user"
+                yield f"call {call['n']} ({call['method']}) returns {value}, which call {put['n']} stored for another user"
             if put and put["error"] and put["error"]["data"]["reason"] in ("epochChanged", "superseded", "userNotAuthorized"):
-                yield f"call {call['n']} gives {value}, though call {put['n']} was refused"
+                yield f"call {call['n']} returns {value}, though call {put['n']} was refused"
 
 
 def lost(history, epochs):

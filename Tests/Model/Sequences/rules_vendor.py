@@ -1,11 +1,11 @@
-"""Rules 4 and 8: what the vendor was told, and in which order."""
+"""Rules 4 and 8: the requests that the vendor got, and their order."""
 IN = {"m": {"login"}, "e": {"CLIENT_INFO"}}
 OUT = {"m": {"logout"}, "e": {"CLIENT_OFFLINE"}, "f": {"revocation"}}
 TIMEOUT = 2
 
 
 def presence(history):
-    """4: the vendor has nobody in whom the daemon has out, and nobody out whom the daemon has in."""
+    """4: the vendor and the daemon agree on who is signed in."""
     if history.kind in IN and history.before:
         for user in {entry["user"] for entry in history.vendor if entry["route"] in IN[history.kind]} - {None}:
             yield from of_user(history, user)
@@ -25,13 +25,13 @@ def of_user(history, user):
     if last["route"] in OUT[history.kind] and present == user:
         # A logout whose answer was lost is none for the daemon.
         if not last["fault"]:
-            yield f"{user} is signed out at the vendor since {last['acted']:.2f} s, and the daemon has {user} in"
+            yield f"{user} is signed out at the vendor since {last['acted']:.2f} s, and signed in at the daemon"
     elif last["route"] in IN[history.kind] and present != user and not is_excused(history, user, sent):
-        yield f"{user} is in at the vendor since {last['acted']:.2f} s, and the daemon has {present or 'nobody'} in"
+        yield f"{user} is signed in at the vendor since {last['acted']:.2f} s, and the daemon's user is {present}"
 
 
 def is_excused(history, user, sent):
-    """Whether the daemon can't know better, may not help it, or was told to leave the user at the vendor."""
+    """Whether the daemon can't know that the user is signed in at the vendor, can't end it, or must not."""
     if any(entry["fault"] for entry in sent) or any(life["how"] == "kill" for life in history.lives):
         return True
     was_refused = any(step["do"] in ("revoke", "reject") for step in history.record["steps"])
@@ -49,7 +49,7 @@ def is_excused(history, user, sent):
 
 
 def unasked(history):
-    """Logouts that reach the vendor after a sign-in of the same user, and that nothing later asked for."""
+    """Logouts that reach the vendor after a sign-in of the same user, without a later reason."""
     for out in history.vendor:
         if out["route"] not in OUT[history.kind] or out["acted"] is None:
             continue
@@ -62,7 +62,7 @@ def unasked(history):
                 continue
             if not any(is_reason(history, other, change, out) for other in history.changes):
                 call = change["call"]["n"]
-                yield f"{out['route']} of {out['user']} at {out['arrived']:.2f} s, which nobody asked for after call {call}"
+                yield f"{out['route']} of {out['user']} at {out['arrived']:.2f} s, without a reason after call {call}"
                 break
 
 
@@ -105,7 +105,7 @@ def was_told(history, change, out):
 
 
 def revoked(history):
-    """Tokens that the daemon gives out at the end, after it has revoked them itself."""
+    """Tokens that the daemon issues at the end, though it has revoked them itself."""
     out = {entry["token"]: entry for entry in history.vendor if entry["route"] == "revocation" and entry["acted"] is not None}
     for service, token in (history.record.get("token") or {}).items():
         entry = out.get(token.get("token"))

@@ -84,7 +84,7 @@ class RuleTests(unittest.TestCase):
             "wiped too late": said((come, "alice"), (go, "alice"), (come, "bob"), wipe), "never in": said((go, "alice"), wipe),
             "another user's end": said((come, "alice"), (go, "bob"), wipe)})
 
-    def test_4_the_vendor_has_in_whom_the_daemon_has_in(self):
+    def test_4_vendor_and_daemon_agree_on_who_is_signed_in(self):
         def moved(kind, *requests, user="alice"):
             sample = Sample(kind).sign_in(0, "alice", 0, 9, method="chatCenter.authorize" if kind == "e" else "messaging.loginUser")
             for route, arrived, acted, *fault in requests:
@@ -100,7 +100,7 @@ class RuleTests(unittest.TestCase):
                 "e", ("CLIENT_INFO", 1, 2), ("CLIENT_OFFLINE", 10, 11), ("CLIENT_INFO", 10.5, 12), user=None).sign_out(0, 9.5, 12)})
         self.assertTrue(any("signed out" in what for what in rules_vendor.presence(History(late.record))))
 
-    def test_4_nobody_is_signed_out_without_a_reason(self):
+    def test_4_a_logout_has_a_reason(self):
         def returned(arrived, *, again=3.5, line=0, **more):
             sample = Sample("m").sign_in(0, "alice", 0, 1).sign_in(line, "bob", 2, 3)
             sample.sign_in(0, "alice", again, 4, credential="second").request("login", "alice", 3.6, 3.9, token="second")
