@@ -40,8 +40,10 @@ export interface ChatCenterMethods {
    * Authorises a user.
    *
    * Answers when accepted; the outcome is an event with this operation: userLoggedIn once the vendor has acknowledged
-   * all of registerDevice, INIT_CHAT and CLIENT_INFO and has answered the history, else authenticationFailed or
-   * networkError. With wait the outcome is the answer. Refused before the network: invalidIdentifier, weakIdentifier
+   * all of registerDevice, INIT_CHAT and CLIENT_INFO, else authenticationFailed, networkError or, after a later call of
+   * the app itself, loginSuperseded. What the same connection asks about the user meanwhile waits for the outcome and
+   * concerns the new user; if the login fails, it fails alike. With wait the outcome is the answer. Refused before the
+   * network: invalidIdentifier, weakIdentifier
    * (strict_identifiers), invalidAuthParameters, expiredJWT for a token that is an expired JWT. The same user with the
    * same auth keeps its state and costs no request; another name or other
    * data wait for the next chat; another auth replaces the credentials. Another user replaces this one once the vendor

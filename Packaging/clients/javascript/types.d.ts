@@ -20,10 +20,11 @@ export type Reason =
   | 'weakIdentifier' | 'wrongKind';
 
 export type EventType =
-  | 'userLoggedIn' | 'userLoggedOut' | 'logoutFailed' | 'authenticationFailed' | 'tokenRefreshed' | 'refreshFailed'
-  | 'anonymousUserCreated' | 'fellBackToAnonymous' | 'userMerged' | 'identityChanged' | 'identityWiped'
-  | 'settingsUpdated' | 'networkError' | 'pushRegistered' | 'pushUnregistered' | 'pushOrphaned' | 'delegateAttached'
-  | 'delegateDetached' | 'breakerOpened' | 'breakerClosed' | 'instanceCreated' | 'instanceUpdated' | 'instanceDeleted';
+  | 'userLoggedIn' | 'userLoggedOut' | 'loginSuperseded' | 'logoutFailed' | 'authenticationFailed' | 'tokenRefreshed'
+  | 'refreshFailed' | 'anonymousUserCreated' | 'fellBackToAnonymous' | 'userMerged' | 'identityChanged'
+  | 'identityWiped' | 'settingsUpdated' | 'networkError' | 'pushRegistered' | 'pushUnregistered' | 'pushOrphaned'
+  | 'delegateAttached' | 'delegateDetached' | 'breakerOpened' | 'breakerClosed' | 'instanceCreated' | 'instanceUpdated'
+  | 'instanceDeleted';
 
 export interface ChatUser {
   /** The user's unique, persistent id, hard to guess: a secret. */
@@ -323,6 +324,32 @@ export interface UserLoggedOutEvent {
   operation?: string;
   /** Its details. */
   data: UserLoggedOutData;
+}
+
+export interface LoginSupersededData {
+  /** The operation of the login. */
+  operation: string;
+  /** What the later call asked for. */
+  by: SupersedingCall;
+}
+
+export interface LoginSupersededEvent {
+  /** Its position in the daemon's order. */
+  cursor: Cursor;
+  /** When it happened. */
+  time: Timestamp;
+  /** The instance that it is about. */
+  instance: InstanceID;
+  /** The instance's SDK. */
+  kind: KindName;
+  /** The service, for kinds that have several. */
+  service?: string;
+  /** An accepted login ended, because a later call asked for something else. */
+  type: 'loginSuperseded';
+  /** The operation that it completes. */
+  operation?: string;
+  /** Its details. */
+  data: LoginSupersededData;
 }
 
 export interface LogoutFailedData {
@@ -1089,9 +1116,9 @@ export interface DelegateQuestion {
   /** Which attempt this is. */
   attempt: number;
   /** Who needs the credential. */
-  user?: DelegateUser | null;
+  user?: DelegateUser;
   /** What went wrong. */
-  error?: DelegateFailure | null;
+  error?: DelegateFailure;
   /** When an answer comes too late. */
   deadline: Timestamp;
 }
@@ -1169,15 +1196,17 @@ export type Cursor = string;
 
 export type LogoutCause = 'explicit' | 'implicit' | 'deauthorized' | 'switch' | 'guest';
 
+export type SupersedingCall = 'login' | 'logout' | 'deauthorize';
+
 /** Rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +. */
 export type AccessRule = string;
 
 export type Event =
-  | UserLoggedInEvent | UserLoggedOutEvent | LogoutFailedEvent | AuthenticationFailedEvent | TokenRefreshedEvent
-  | RefreshFailedEvent | AnonymousUserCreatedEvent | FellBackToAnonymousEvent | UserMergedEvent | IdentityChangedEvent
-  | IdentityWipedEvent | SettingsUpdatedEvent | NetworkErrorEvent | PushRegisteredEvent | PushUnregisteredEvent
-  | PushOrphanedEvent | DelegateAttachedEvent | DelegateDetachedEvent | BreakerOpenedEvent | BreakerClosedEvent
-  | InstanceCreatedEvent | InstanceUpdatedEvent | InstanceDeletedEvent;
+  | UserLoggedInEvent | UserLoggedOutEvent | LoginSupersededEvent | LogoutFailedEvent | AuthenticationFailedEvent
+  | TokenRefreshedEvent | RefreshFailedEvent | AnonymousUserCreatedEvent | FellBackToAnonymousEvent | UserMergedEvent
+  | IdentityChangedEvent | IdentityWipedEvent | SettingsUpdatedEvent | NetworkErrorEvent | PushRegisteredEvent
+  | PushUnregisteredEvent | PushOrphanedEvent | DelegateAttachedEvent | DelegateDetachedEvent | BreakerOpenedEvent
+  | BreakerClosedEvent | InstanceCreatedEvent | InstanceUpdatedEvent | InstanceDeletedEvent;
 
 export type InstanceSource = 'file' | 'api';
 

@@ -24,10 +24,10 @@ Reason = Literal[
 ]
 
 EventType = Literal[
-    "userLoggedIn", "userLoggedOut", "logoutFailed", "authenticationFailed", "tokenRefreshed", "refreshFailed",
-    "anonymousUserCreated", "fellBackToAnonymous", "userMerged", "identityChanged", "identityWiped", "settingsUpdated",
-    "networkError", "pushRegistered", "pushUnregistered", "pushOrphaned", "delegateAttached", "delegateDetached",
-    "breakerOpened", "breakerClosed", "instanceCreated", "instanceUpdated", "instanceDeleted",
+    "userLoggedIn", "userLoggedOut", "loginSuperseded", "logoutFailed", "authenticationFailed", "tokenRefreshed",
+    "refreshFailed", "anonymousUserCreated", "fellBackToAnonymous", "userMerged", "identityChanged", "identityWiped",
+    "settingsUpdated", "networkError", "pushRegistered", "pushUnregistered", "pushOrphaned", "delegateAttached",
+    "delegateDetached", "breakerOpened", "breakerClosed", "instanceCreated", "instanceUpdated", "instanceDeleted",
 ]
 
 AttachmentState = Literal["attached", "detached", "ended"]
@@ -373,6 +373,35 @@ class _UserLoggedOutEventRequired(TypedDict):
 
 
 class UserLoggedOutEvent(_UserLoggedOutEventRequired, total=False):
+    service: str
+    """The service, for kinds that have several."""
+    operation: str
+    """The operation that it completes."""
+
+
+class LoginSupersededData(TypedDict):
+    operation: str
+    """The operation of the login."""
+    by: SupersedingCall
+    """What the later call asked for."""
+
+
+class _LoginSupersededEventRequired(TypedDict):
+    cursor: Cursor
+    """Its position in the daemon's order."""
+    time: Timestamp
+    """When it happened."""
+    instance: InstanceID
+    """The instance that it is about."""
+    kind: KindName
+    """The instance's SDK."""
+    type: Literal["loginSuperseded"]
+    """An accepted login ended, because a later call asked for something else."""
+    data: LoginSupersededData
+    """Its details."""
+
+
+class LoginSupersededEvent(_LoginSupersededEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
@@ -1265,9 +1294,9 @@ class _DelegateQuestionRequired(TypedDict):
 class DelegateQuestion(_DelegateQuestionRequired, total=False):
     service: str
     """The service, for kinds that have several."""
-    user: Optional[DelegateUser]
+    user: DelegateUser
     """Who needs the credential."""
-    error: Optional[DelegateFailure]
+    error: DelegateFailure
     """What went wrong."""
 
 
@@ -1333,14 +1362,15 @@ KindName = Literal[
 Cursor = str
 """Cursor."""
 LogoutCause = Literal["explicit", "implicit", "deauthorized", "switch", "guest"]
+SupersedingCall = Literal["login", "logout", "deauthorize"]
 AccessRule = str
 """Rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +."""
 Event = Union[
-    UserLoggedInEvent, UserLoggedOutEvent, LogoutFailedEvent, AuthenticationFailedEvent, TokenRefreshedEvent,
-    RefreshFailedEvent, AnonymousUserCreatedEvent, FellBackToAnonymousEvent, UserMergedEvent, IdentityChangedEvent,
-    IdentityWipedEvent, SettingsUpdatedEvent, NetworkErrorEvent, PushRegisteredEvent, PushUnregisteredEvent,
-    PushOrphanedEvent, DelegateAttachedEvent, DelegateDetachedEvent, BreakerOpenedEvent, BreakerClosedEvent,
-    InstanceCreatedEvent, InstanceUpdatedEvent, InstanceDeletedEvent,
+    UserLoggedInEvent, UserLoggedOutEvent, LoginSupersededEvent, LogoutFailedEvent, AuthenticationFailedEvent,
+    TokenRefreshedEvent, RefreshFailedEvent, AnonymousUserCreatedEvent, FellBackToAnonymousEvent, UserMergedEvent,
+    IdentityChangedEvent, IdentityWipedEvent, SettingsUpdatedEvent, NetworkErrorEvent, PushRegisteredEvent,
+    PushUnregisteredEvent, PushOrphanedEvent, DelegateAttachedEvent, DelegateDetachedEvent, BreakerOpenedEvent,
+    BreakerClosedEvent, InstanceCreatedEvent, InstanceUpdatedEvent, InstanceDeletedEvent,
 ]
 InstanceSource = Literal["file", "api"]
 InstanceState = Literal[
