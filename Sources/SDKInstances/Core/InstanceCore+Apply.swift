@@ -204,12 +204,10 @@ extension InstanceCore {
   }
 
   /// Returns the effect that undoes a late result at the vendor; none if the vendor was not contacted for it. The user
-  /// is logged out, except the present user and an anonymous one. An anonymous user has no logout.
+  /// is logged out unless signed in by then (`InstanceActor.beginUndo`). An anonymous user has no logout.
   func undo(_ result: SignedIn, of state: ServiceState) -> [Effect] {
     guard result.prepared == nil, result.isTold else { return [] }
-    let late = IdentityRecord(phase: .authenticated, user: result.user)
-    let isPresent = !isDeleted && state.hasBackend(of: result.origin) && state.hasUser(of: late)
-    return [.undo(result, logsOut: !isPresent && result.user.authenticated)]
+    return [.undo(result, logsOut: result.user.authenticated)]
   }
 
   /// Returns a request to the owner for a credential.

@@ -146,6 +146,8 @@ struct PendingChange {
     var event = event
     event.operation = activity?.operation
     change.events.append(event)
+    // The former user's end precedes the outcome of a login, and is no outcome itself.
+    if event.type == .userLoggedOut, activity?.logout == nil { return }
     for operation in activity?.joined ?? [] {
       event.operation = operation
       change.events.append(event)

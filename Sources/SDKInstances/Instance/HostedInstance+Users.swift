@@ -121,6 +121,18 @@ extension HostedInstance {
     return SignInOutcome(user: user, changed: pending.isOfOtherUser, wiped: pending.outcome?.wiped.value)
   }
 
+  /// Waits for the login in progress, if it is one that `isMeant` accepts, and returns its outcome; `nil` without one.
+  public func joinLogin(
+    service: String? = nil, _ isMeant: @Sendable (CheckedCredential) -> Bool
+  ) async throws -> SignInOutcome? {
+    let name = try actor.resolve(service)
+    let login = try await actor.running(on: name) { state in
+      state.isSigningIn && state.running?.offered.map(isMeant) == true
+    }
+    guard let login else { return nil }
+    return try await finish(PendingSignIn(id: id, service: name, outcome: login, isOfOtherUser: true))
+  }
+
   /// Logs the user out; valid in every state.
   ///
   /// - Parameters:

@@ -26,7 +26,7 @@ extension InstanceActor {
     return end.promise
   }
 
-  /// Registers the request that undoes a late login, after the login of the same user in progress.
+  /// Registers the request that undoes a late login, after the login or logout of the same user in progress.
   ///
   /// - Returns: the promise to resolve when the request has ended; `nil` if the user is signed in by then, and must not
   ///   be logged out.
@@ -34,8 +34,10 @@ extension InstanceActor {
     of late: IdentityRecord, from origin: SignedIn.Origin?, on service: String?
   ) async -> Promise<Void>? {
     while !core.isDeleted, let state = core[service], state.hasBackend(of: origin) {
-      if state.hasUser(of: late) { return nil }
-      guard core.isSigningIn(late, on: state), let activity = state.running else { break }
+      // A logout in progress may have reached the vendor before the late login.
+      let isLeaving = state.machine.isSigningOut && state.hasUser(of: late)
+      if state.hasUser(of: late), !isLeaving { return nil }
+      guard isLeaving || core.isSigningIn(late, on: state), let activity = state.running else { break }
       _ = try? await outcome(of: activity.id).success(of: id)
     }
     return beginSessionEnd(of: late.subject, on: service) ?? Promise()

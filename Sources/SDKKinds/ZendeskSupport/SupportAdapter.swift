@@ -61,12 +61,12 @@ final class SupportAdapter: SDKAdapter, RenewsItself, RegistersForPush, LeavesCl
     return asked.isSame(as: stored) ? true : nil
   }
 
-  /// Compares the identities. The guid of a new identity is random.
+  /// Compares the identities. The guid of a new identity is random, and a unique id that the owner supplies may differ.
   func isSameLogin(_ credential: CheckedCredential, as other: CheckedCredential) -> Bool {
     guard let one = SupportIdentity(credential.details), let other = SupportIdentity(other.details) else {
       return false
     }
-    return one.isSame(as: other) && one.uniqueId == other.uniqueId && one.isSupplied == other.isSupplied
+    return one.isSame(as: other) && one.isSupplied == other.isSupplied
   }
 
   // MARK: Renewal

@@ -49,6 +49,8 @@ extension HostedInstance {
     } catch is SupportAdapter.OwnerNeeded {
       context.accepted()
     }
+    // The owner may have supplied the unique id for a login in progress.
+    if let shared = try await joinLogin({ SupportIdentity($0.details)?.isSupplied == true }) { return shared }
     let (answer, epoch) = try await askOwner(.getToken)
     do {
       return try await signIn(since: epoch, accepted: {}) { (adapter: SupportAdapter, record, isUsable) in

@@ -13,6 +13,12 @@ extension CommandFailure {
       if let id = rpc?.data["instance"]?.stringValue, let near = await Self.nearest(to: id, context) {
         hints.insert("did you mean \(near)?", at: 0)
       }
+    case Reason.keyMissing.rawValue:
+      // The keys are about this machine.
+      let place = context.remote == nil ? try? DaemonPlace(verb.global.location) : nil
+      if let hint = place.flatMap(Self.withoutKey), !message.contains("chmod") {
+        hints.append(hint)
+      }
     default: break
     }
     guard rpc != nil, !(verb is CallVerb), reason != "invalidParams", reason != "methodNotFound" else { return }
@@ -26,6 +32,12 @@ extension CommandFailure {
     quick.budget = CallBudget(.seconds(1))
     let instances = (try? await quick.instances(InstanceList.Params())) ?? []
     return id.nearest(in: instances.compactMap { $0["instance"]?.stringValue }.filter { $0 != id })
+  }
+
+  /// Returns the hint for a state whose key is missing; `nil` for a daemon that loads no credential.
+  static func withoutKey(_ place: DaemonPlace) -> String? {
+    guard place.unit != nil, place.mode != .user else { return nil }
+    return "\(place.command("key init --recovery")) makes the credential again from the recovery key of the state"
   }
 
   /// Returns hints for a socket without a listener.

@@ -130,7 +130,10 @@ struct KeyRotateVerb: Verb {
     guard store.has(CredentialStore.next) else {
       throw CommandFailure(
         message: "There is no other root key.", reason: "notFound", status: 5,
-        hints: ["\(place.command("key rotate --outer")) prepares one"])
+        hints: [
+          "\(place.command("key rotate --outer")) prepares one",
+          "after --finish, \(place.command("status")) names sdkd.key.next until the daemon is restarted",
+        ])
     }
     let health = try await context.ask(DaemonHealth.self, Empty())
     let check = (health["checks"]?.arrayValue ?? []).first { $0["name"] == "key" }

@@ -20,15 +20,20 @@ struct StatusVerb: Verb {
     let health = try await context.ask(DaemonHealth.self, Empty())
     var status: JSONObject = ["daemon": info, "health": health]
     let isFailing = health["status"]?.stringValue == "failing"
+    // Keys are about this machine.
+    let place = context.remote == nil ? try DaemonPlace(global.location) : nil
+    var hints: [String] = []
     do {
       let instances = try await context.instances(InstanceList.Params())
       status["instances"] = ["total": JSON(instances.count), "byState": .object(Self.counts(instances))]
-    } catch SDKClientError.rpc where isFailing {
+    } catch SDKClientError.rpc(let error) where isFailing {
       // The health already says why a failing daemon can't list its instances.
+      let isKey = error.reason == Reason.keyMissing.rawValue && !error.message.contains("chmod")
+      if isKey, let hint = place.flatMap(CommandFailure.withoutKey) { hints.append(hint) }
     }
     try context.presenter.show(.object(status)) { Self.table(.object(status), now: .now) }
     if isFailing {
-      throw CommandFailure(message: "The daemon is failing.", reason: "failing", status: 1)
+      throw CommandFailure(message: "The daemon is failing.", reason: "failing", status: 1, hints: hints)
     }
   }
 
