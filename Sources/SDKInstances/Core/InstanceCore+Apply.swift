@@ -54,6 +54,7 @@ extension InstanceCore {
       : .end(ended, of: service, rests: rests, wipe: wipe, isKnownToVendor: isKnown)
     // A credential that was provided for the wiped user must not sign them in again.
     if actions.contains(.wipe) { state.provided = nil }
+    if case .signOutAccepted = input, actions.contains(.wipe) { state.lastSignOut = state.machine.epoch }
     if case .verifying = former.machine.activity, pending.adopts { state.recovery.supplied(context.now) }
     if pending.isDurable {
       state.identity = pending.record

@@ -41,12 +41,26 @@ extension InstanceCore {
     return keepConnection(of: service, context)
   }
 
-  /// Records that a connection is open, unless another one has replaced it.
-  mutating func connected(_ connection: any RealtimeConnection, number: UInt64, on service: String?) -> Step {
+  /// Records that a connection is open, unless another one has replaced it. If the user was logged out meanwhile, and
+  /// the connection has brought them online again, that is undone.
+  ///
+  /// - Parameters:
+  ///   - user: the identity for which the connection was opened, as a result with the connection.
+  ///   - epoch: the epoch in which the attempt began.
+  mutating func connected(as user: SignedIn, number: UInt64, epoch: UInt64, on service: String?) -> Step {
     var step = Step()
+    guard let connection = user.connection else { return step }
     let isCurrent = !isDeleted && self[service]?.connection.number == number
-    if isCurrent { self[service]?.connection.opened() }
-    step.add(isCurrent ? .adopt(connection, number: number) : .abandon(connection), on: service)
+    if isCurrent {
+      self[service]?.connection.opened()
+      step.add(.adopt(connection, number: number), on: service)
+    } else if adapter.capabilities.connection?.bringsUserOnline == true, let state = self[service],
+      state.hasSignedOut(since: epoch)
+    {
+      step.add(undo(user, of: state), on: service)
+    } else {
+      step.add(.abandon(connection), on: service)
+    }
     return step
   }
 

@@ -152,8 +152,9 @@ extension InstanceCore {
   ) -> Step {
     guard !isDeleted, var state = self[service] else { return abandoning(result, on: service) }
     guard epoch == state.machine.epoch else {
-      // The identity is gone: without `undo`, the vendor's grant would stay valid.
-      guard result.isIrreplaceable else { return abandoning(result, on: service) }
+      // The identity is gone: without `undo`, the vendor's grant would stay valid, or the user online.
+      let isOnline = result.connection != nil && state.hasSignedOut(since: epoch)
+      guard result.isIrreplaceable || isOnline else { return abandoning(result, on: service) }
       var step = Step()
       step.add(undo(result, of: state), on: service)
       return step

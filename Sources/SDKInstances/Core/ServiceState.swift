@@ -32,6 +32,8 @@ struct ServiceState: Sendable {
   var provided: CheckedCredential?
   /// Whether no session has used the present identity yet. A failure of the first session is then announced.
   var isUntried = false
+  /// The epoch of the last logout that the vendor accepted.
+  var lastSignOut: UInt64 = 0
   /// The realtime connection with the vendor.
   var connection = ConnectionKeeping()
 
@@ -82,6 +84,9 @@ struct ServiceState: Sendable {
     }
     return user
   }
+
+  /// Whether the vendor got or is getting a logout after a request of this epoch had begun.
+  func hasSignedOut(since epoch: UInt64) -> Bool { epoch < lastSignOut || machine.isSigningOut }
 
   /// Whether the user of a record is signed in.
   func hasUser(of record: IdentityRecord) -> Bool { machine.hasIdentity && identity.subject == record.subject }

@@ -171,7 +171,10 @@ struct ServiceWork: Sendable {
   func connect(number: UInt64) async {
     do throws(SDKError) {
       let connection = try await adapter.capabilities.require(\.connection).connect(identity)
-      await instance.step(service) { core, _ in core.connected(connection, number: number, on: service) }
+      let user = originating(
+        SignedIn(
+          user: identity.user, credential: identity.credential, kindState: identity.kindState, connection: connection))
+      await instance.step(service) { core, _ in core.connected(as: user, number: number, epoch: epoch, on: service) }
     } catch {
       let end = adapter.isRefusal(error) ? RealtimeEnd.refused(error) : .lost(error)
       await instance.connectionEnded(end, number: number, on: service)

@@ -79,8 +79,14 @@ public protocol AdmitsGuests: AnyObject, Sendable {
 public protocol KeepsConnection: AnyObject, Sendable {
   /// Whether a connection is kept while this identity is signed in.
   func keepsConnection(for identity: IdentityRecord) -> Bool
+  /// Whether the connection itself brings the user online at the vendor. `false` by default.
+  var bringsUserOnline: Bool { get }
   /// Opens the realtime connection for this identity.
   func connect(_ identity: IdentityRecord) async throws(SDKError) -> any RealtimeConnection
+}
+
+extension KeepsConnection {
+  public var bringsUserOnline: Bool { false }
 }
 
 /// An SDK with push registrations.

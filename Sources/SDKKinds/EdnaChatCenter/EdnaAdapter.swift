@@ -161,6 +161,8 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
 
   // MARK: The connection
 
+  let bringsUserOnline = true
+
   func keepsConnection(for identity: IdentityRecord) -> Bool { identity.phase == .authenticated }
 
   func connect(_ identity: IdentityRecord) async throws(SDKError) -> any RealtimeConnection {

@@ -291,7 +291,9 @@ struct CoreWalk {
     guard let failure else {
       if work.attempt != nil {
         return perform(service, fails: fails) {
-          core, _ in core.connected(FakeConnection(user: "a"), number: number, on: service)
+          core, _ in
+          let user = SignedIn(user: work.identity.user, credential: nil, connection: FakeConnection(user: "a"))
+          return core.connected(as: user, number: number, epoch: work.epoch, on: service)
         }
       }
       // The connection stays open after news.
