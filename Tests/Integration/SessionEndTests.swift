@@ -65,7 +65,8 @@ import Testing
     try eventually("the former user's logout is on its way") { try logouts(desk) == 1 }
     #expect(try line.answer(try begin("alice", on: line))["result"]?["externalId"] == "alice")
     let order = try desk.vendor.calls().filter { $0.contains("login") || $0.contains("logout") }
-    #expect(order.map { $0.contains("logout") } == [false, false, true, false])
+    // Bob's own logout may have followed already.
+    #expect(order.prefix(4).map { $0.contains("logout") } == [false, false, true, false])
     #expect(try desk.vendor.count("GET", "/appusers") == 0)
     // The present user's credential is still accepted.
     #expect(try line.call("session.open", ["instance": "desk"])["visible"] == true)

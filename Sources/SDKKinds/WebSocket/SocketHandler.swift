@@ -73,7 +73,9 @@ final class SocketHandler: ChannelDuplexHandler {
     if case .closed = phase { return }
     let frame = Self.unwrapInboundIn(data)
     if case .open = phase, !isInBudget(frame, at: context.eventLoop.now) {
-      return fail(.policyViolation, .network("the server sends more frames than one connection may"))
+      inbox.finish(.failure(.network("the server sends more frames than one connection may")))
+      // At once: until the server's close frame, more of its frames would have to be read.
+      return startClosing(.policyViolation, thenClose: true)
     }
     let piece = assembler.take(frame)
     if case .closing = phase {
