@@ -54,10 +54,11 @@ extension FuzzTarget {
     }
     _ = policy.matches(rule, Peer(pid: 1, uid: 1001, gid: 1001, process: PeerProcess(unit: "a.service")))
   }
+}
 
-  private final class NoNames: NameDirectory {
-    func uid(ofUser name: String) -> UInt32? { nil }
-    func gid(ofGroup name: String) -> UInt32? { nil }
-    func request(_ names: Set<SystemName>, for owner: UInt32) {}
-  }
+/// A machine without users.
+final class NoNames: NameDirectory {
+  func uid(ofUser name: String) -> UInt32? { nil }
+  func gid(ofGroup name: String) -> UInt32? { nil }
+  func request(_ names: Set<SystemName>, for owner: UInt32) {}
 }

@@ -13,7 +13,8 @@ extension FuzzTarget {
       try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
       let pipeline = channel.pipeline.syncOperations
       try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false)
-      try pipeline.addHandler(MetricsHTTPHandler { _, answer in answer("sdkd_up 1\n") })
+      try pipeline.addHandler(
+        MetricsHTTPHandler(address: ListenAddress("127.0.0.1:9464")) { _, answer in answer("sdkd_up 1\n") })
       for part in input.parts {
         try channel.writeInbound(ByteBuffer(bytes: part))
         channel.embeddedEventLoop.run()

@@ -23,7 +23,7 @@ extension FuzzTarget {
           JSONWriter.bytes(of: .object(event.data)).count <= max(EventData.maximumBytes, parts[4].count),
           "An event's data has grown.")
         var deleted = DeletedInstances()
-        deleted.add(event)
+        deleted.add(event, NoNames())
         require(deleted.bytes <= DeletedInstances.bytesPerEntry, "A deleted instance keeps \(deleted.bytes) bytes.")
       }
       require(
