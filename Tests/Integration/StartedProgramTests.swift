@@ -20,7 +20,7 @@ import Testing
     var keepsSignals: Bool { self != .command && self != .unit }
   }
 
-  /// What a stand-in has noted about itself.
+  /// The stand-in's report about its own process.
   struct Note: Equatable, CustomStringConvertible {
     var blocked: UInt64
     var ignored: UInt64

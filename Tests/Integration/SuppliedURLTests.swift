@@ -3,8 +3,8 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// URLs from outside an instance's definition lead where their supplier may lead, whoever made the instance. The
-/// definition's secrets go to its own URLs only.
+/// A URL from outside an instance's definition may lead only where the rules for its supplier allow. It does not matter
+/// who made the instance. The definition's secrets go to its own URLs only.
 @Suite(.enabled(if: getuid() == 0, "needs root for callers of another user"))
 struct SuppliedURLTests {
   enum Supplier: String, CaseIterable {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import JSONRPCTransport
 
-/// What users and strangers have together, on a clock that the tests advance.
+/// The shares that all users and all strangers have in common, on a clock that the tests advance.
 struct CommonSharesTests {
   private static let window: UInt64 = 100_000_000
   private static let second: UInt64 = 1_000_000_000
@@ -22,7 +22,7 @@ struct CommonSharesTests {
     #expect(flood.paceAfter(messages: 10, bytes: 0, at: Self.window / 2) == Self.window / 2 + Self.window)
     #expect(other.paceAfter(messages: 1, bytes: 0, at: Self.window / 2) == Self.window / 2)
     for _ in 0..<20 { #expect(quiet.paceAfter(messages: 1, bytes: 0, at: Self.window / 2) == 0) }
-    // The next window begins anew.
+    // The next window has the full share again.
     #expect(flood.paceAfter(messages: 100, bytes: 0, at: Self.window) == 0)
     #expect(flood.paceAfter(messages: 1, bytes: 0, at: Self.window) > 0)
     #expect(quiet.paceAfter(messages: 1, bytes: 0, at: Self.window) == 0)
@@ -58,7 +58,7 @@ struct CommonSharesTests {
     for stranger in strangers[..<60] { _ = stranger.paceAfter(messages: 4, bytes: 0, at: 0) }
     #expect(strangers[60].paceAfter(messages: 10, bytes: 0, at: 0) > 0)
     #expect(strangers[61].paceAfter(messages: 250, bytes: 0, at: 2 * Self.second) > Self.window)
-    // Whoever has got a role does not pay for them.
+    // A user who got a role no longer waits for the strangers.
     #expect(strangers[61].setPooled(false))
     #expect(strangers[61].paceAfter(messages: 1, bytes: 0, at: 3 * Self.second) == 0)
   }

@@ -38,7 +38,7 @@ import Testing
       #expect(page.gap(at: again, of: nil) == nil)
       // A cursor of an earlier version has no number, and gets the gap once more.
       #expect(page.gap(at: EventPlace(1, acknowledged: 1 << 40), of: nil) != nil)
-      // Losses before the place concern nobody.
+      // A loss before the reader's place is no gap.
       #expect(page.gap(at: EventPlace(page.newest), of: nil) == nil)
     }
   }

@@ -155,10 +155,10 @@ struct CreationTests {
       }
       #expect(await create("a-3", 8) == nil)
       #expect(await create("a-4", 100_010) == nil)
-      // Instances of root count for nobody, not for its subordinate uids either.
+      // Instances of root count against no user, also when root has subordinate uids.
       for number in 5..<9 { #expect(await create("a-\(number)", 0) == nil) }
       #expect(await create("a-10", 21) == nil)
-      // The one that made an instance owns it, and no other uid of the user.
+      // Only the uid that made an instance owns it. The user's other uids do not.
       for (name, owner) in [("a-1", 7), ("a-2", 100_001)] as [(String, UInt32)] {
         for uid in [7, 100_001, 100_002] as [UInt32] {
           let reason = await world.call("instance.get", ["instance": .string(name)], on: session(uid)).reason

@@ -7,7 +7,7 @@ import Testing
 
 /// Calls whose caller loses the role while they wait.
 struct LostRoleTests {
-  /// What a call waits for.
+  /// The service that a call waits for.
   enum Wait: String, Sendable {
     case bridge, vendor, store
   }

@@ -141,7 +141,7 @@ struct OperationTests {
         #expect(told.map(\.type) == [.loginSuperseded])
         #expect(told.first?.data == ["operation": .string(operation), "by": operation == "op-1" ? "login" : "logout"])
       }
-      // Nobody was reported in, so nobody is reported out.
+      // No login was reported, so no logout is reported.
       #expect(try await outcomes(world, of: "op-3").map(\.type) == [.loginSuperseded])
       #expect(try await world.count(.authenticationFailed) == 0)
       try await eventually("the late logins are undone") { world.vendor.count(.signOut) == 2 }

@@ -69,7 +69,7 @@ import Testing
       (head + String(repeating: "1;\(String(repeating: "e", count: 4000))\r\na\r\n", count: 1200), ""),
     ])
   func costly(text: String, words: String) async throws {
-    // Nothing follows, so that the response would otherwise time out.
+    // The vendor sends no more bytes: a client that waits for the end runs into the timeout.
     let answer = try await result(.answer(text))
     guard case .failure(let failure) = answer, failure != .timeout else {
       Issue.record("\(answer)")

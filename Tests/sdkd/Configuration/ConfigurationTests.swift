@@ -79,7 +79,7 @@ struct ConfigurationTests {
     let text = Configuration.defaultText.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.hasPrefix("#") && !line.hasPrefix("# ") ? String(line.dropFirst()) : String(line)
     }
-    // These keys name a file and a credential that must exist.
+    // The file and the credential that these keys name must exist, so the test leaves the keys out.
     let named = ["ca_file =", "proxy_credentials ="]
     let rest = text.filter { line in !named.contains { line.hasPrefix($0) } }
     try files.write(files.main, rest.joined(separator: "\n"))

@@ -60,12 +60,12 @@ struct UserAllowancesTests {
     #expect(table.counts.strangers == 3)
     open.append(try allowance(admit(1004, true)))
     #expect(reason(admit(1005, true)) != nil)
-    // One who loses the last role counts as a stranger, also beyond the quarter.
+    // A user without any role left counts as a stranger, even if the strangers' quarter is full.
     table.set(isStranger: true, of: open[0])
     #expect(table.counts.strangers == 5)
     for allowance in open { table.end(allowance) }
     #expect(table.counts == (7, 1, 0))
-    // What has ended counts nowhere any more.
+    // A connection that has ended is not counted.
     table.set(isStranger: true, of: open[0])
     #expect(table.counts.strangers == 0)
   }
