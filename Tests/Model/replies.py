@@ -9,6 +9,8 @@ UNBOUNDED = {"rpc.discover", "daemon.metrics"}
 RETRYABLE = set(
     "network timeout rateLimited serverError badResponse providerTimeout providerFailed providerBackoff rateLimit "
     "tooManyInFlight shuttingDown storeUnavailable".split())
+# What waiting can't change in some cases only, such as a redirect.
+SOMETIMES = {"storeUnavailable", "badResponse"}
 with open(os.path.join(ROOT, "Packaging", "openrpc.json")) as file:
     CONTRACT = json.load(file)
 COMPONENTS = CONTRACT["components"]
@@ -49,7 +51,7 @@ def error(value, method):
         return f"an error that is not declared for {method}: {value}"
     retryable = data.get("retryable")
     if not isinstance(retryable, bool) or (
-            retryable != (data["reason"] in RETRYABLE) and data["reason"] != "storeUnavailable"):
+            retryable != (data["reason"] in RETRYABLE) and (retryable or data["reason"] not in SOMETIMES)):
         return f"retryable is wrong: {value}"
     if set(data) - DATA:
         return f"unknown data of an error, {set(data) - DATA}: {value}"

@@ -425,9 +425,12 @@ export interface ServiceChatMethods {
   /**
    * Signs a service in with authentication settings, or out with null.
    *
-   * Settings are checked locally and accepted without a request: authenticationSettingsError names what is missing or
-   * wrong. Instead of its own members they may hold account, the Mobile SDK's account in its own field names. Another
-   * user's settings wipe what was stored for the former one; identityUrl tells whose they are. With null the service's
+   * Settings are checked locally: authenticationSettingsError names what is missing or wrong. Instead of its own
+   * members
+   * they may hold account, the Mobile SDK's account in its own field names. Another user's settings wipe what was
+   * stored
+   * for the former one. identityUrl tells whose they are, and such settings are accepted without a request; without it,
+   * the vendor is asked where new tokens replace others, and nothing changes if it can't say. With null the service's
    * tokens are forgotten at once and revoked at the vendor in the background; a guest may do that too. Each accepted
    * call emits settingsUpdated. What the instance stores for apps is wiped when the user of any service goes.
    *

@@ -17,7 +17,7 @@ public enum ServiceChatRegisterForPushNotifications: SDKMethod {
   public static let kind: KindName? = .salesforceChat
   public static let errors: [DeclaredError] = [
     .credentialState, .credential, .unreachable, .provider, .storageFull,
-    DeclaredError("serviceChatVendor", .vendor, [.invalidAuth, .invalidGrant, .invalidClient, .forbidden, .notFound]),
+    .serviceChatVendor,
   ]
   public static let example = MethodExample(
     [
@@ -44,4 +44,10 @@ public enum ServiceChatRegisterForPushNotifications: SDKMethod {
   }
 
   public typealias Result = PushRegister.Result
+}
+
+extension DeclaredError {
+  /// The errors of requests that Salesforce refused.
+  static let serviceChatVendor = DeclaredError(
+    "serviceChatVendor", .vendor, [.invalidAuth, .invalidGrant, .invalidClient, .forbidden, .notFound])
 }
