@@ -7,6 +7,10 @@ let fuzzing = Context.environment["SDKD_FUZZ"] != nil
 /// The modules whose tests are built, and no others: set by `Tests/Sanitizers/run`.
 let tested = Context.environment["SDKD_TESTED"]?.split(separator: " ").map(String.init)
 
+/// The name of ICU's data, which the programs then link without any locale: set by `Packaging/build-release`.
+let icuData = Context.environment["SDKD_ICU_DATA"]
+let withoutLocales: [Target.Dependency] = icuData == nil ? [] : ["CNoLocales"]
+
 let settings: [SwiftSetting] =
   [
     .enableUpcomingFeature("ExistentialAny"),
@@ -30,6 +34,7 @@ extension Target.Dependency {
   static let deque = product(name: "DequeModule", package: "swift-collections")
   static let heap = product(name: "HeapModule", package: "swift-collections")
   static let grdb = product(name: "GRDB", package: "GRDB.swift")
+  static let grdbSQLite = product(name: "GRDBSQLite", package: "GRDB.swift")
   static let httpClient = product(name: "AsyncHTTPClient", package: "async-http-client")
   static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
   static let nioWebSocket = product(name: "NIOWebSocket", package: "swift-nio")
@@ -44,15 +49,15 @@ extension Target.Dependency {
 /// A module and, where it has one, its test target of the same name.
 func module(
   _ name: String, _ dependencies: [Target.Dependency] = [], executable: Bool = false,
-  tests: [Target.Dependency]? = nil, resources: [Resource] = [], linker: [LinkerSetting] = []
+  tests: [Target.Dependency]? = nil, resources: [Resource] = []
 ) -> [Target] {
   // The fuzzer links the programs as libraries, so their entry points must not be called `main`.
   let entry = ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "\(name)_main"]
   let target: Target =
     executable && !fuzzing
     ? .executableTarget(
-      name: name, dependencies: dependencies + ["CStandardStreams"], exclude: ["README.md"], swiftSettings: settings,
-      linkerSettings: linker)
+      name: name, dependencies: dependencies + ["CStandardStreams"] + withoutLocales, exclude: ["README.md"],
+      swiftSettings: settings)
     : .target(
       name: name, dependencies: dependencies, exclude: ["README.md"],
       swiftSettings: settings + (executable ? [.unsafeFlags(entry)] : []))
@@ -85,7 +90,7 @@ let checks: [Target] =
         "CFuzzer", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "ProviderUnit", "DelegateBridge", "StateStore",
         "SDKInstances", "SDKKinds", "Systemd", "Linux", "sdkd", "sdkctl", .crypto, .grdb, .httpClient, .nioCore,
         .nioEmbedded, .nioHTTP1, .nioPosix, .nioWebSocket,
-      ], path: "Tests/Fuzz/Sources", swiftSettings: settings,
+      ] + withoutLocales, path: "Tests/Fuzz/Sources", swiftSettings: settings,
       linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]),
   ]
   : [
@@ -146,6 +151,8 @@ let package = Package(
       name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .target(name: "CLinux", exclude: ["README.md"]),
     .target(name: "CStandardStreams", exclude: ["README.md"]),
+    .target(
+      name: "CNoLocales", exclude: ["README.md"], cSettings: [.define("ICU_DATA", to: icuData ?? "sdkd_no_locales")]),
   ]
     + module("Linux", ["CLinux"], tests: ["Concurrency"])
     + module("Concurrency", ["Linux", .deque], tests: ["Linux"])
@@ -166,7 +173,7 @@ let package = Package(
       tests: ["JSONRPC"])
     + module(
       "StateStore", ["JSONRPC", "SDKProtocol", "CLinux", "Linux", .crypto, .grdb, .logging],
-      tests: ["Doubles", "Linux", "JSONRPC", "SDKProtocol", .crypto, .grdb, .logging])
+      tests: ["Doubles", "Linux", "JSONRPC", "SDKProtocol", .crypto, .grdb, .grdbSQLite, .logging])
     + module("ProviderUnit", ["JSONRPC"], tests: ["JSONRPC"])
     + module("sdkd-provider", ["JSONRPC", "ProviderUnit", "CLinux", "Linux"], executable: true)
     + module(
@@ -213,9 +220,7 @@ let package = Package(
       executable: true,
       tests: [
         "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "SDKClientTesting", "OpenMetrics", .arguments,
-      ],
-      // Each start of the program would look through all exported symbols.
-      linker: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release))])
+      ])
     + shared + (tested == nil ? checks : []),
   swiftLanguageModes: [.v6]
 )

@@ -69,10 +69,13 @@ class Daemon:
         with open(self.log, "w") as log:
             began = time.monotonic()
             self.process = self.programs.start(
-                *self.around, self.programs.program("sdkd"), "--state", self.state, "--config", self.programs.path("none.toml"),
-                "--socket", self.path, stderr=log, stdout=subprocess.DEVNULL)
+                *self.around, self.programs.program("sdkd"), *self.arguments, stderr=log, stdout=subprocess.DEVNULL)
             wait(lambda: "sdkd: ready" in open(self.log).read(), "sdkd")
             return time.monotonic() - began
+
+    @property
+    def arguments(self):
+        return ["--state", self.state, "--config", self.programs.path("none.toml"), "--socket", self.path]
 
     def stop(self):
         self.programs.stop(self.process)
@@ -152,16 +155,23 @@ class Programs:
             [self.program("sdk-sandbox"), "mint", "--external-id", user, "--ttl", str(lifetime)],
             check=True, capture_output=True, text=True).stdout.strip()
 
-    def load(self, path, connections, request, end="\n"):
+    def load(self, path, connections, request, end="\n", seconds=None):
         out = subprocess.run(
-            [self.path("load"), path, str(connections), str(self.arguments.seconds), request, end],
-            check=True, capture_output=True, text=True).stdout.split()
+            [self.path("load"), path, str(connections), str(seconds or self.arguments.seconds), request, end],
+            check=True, stdout=subprocess.PIPE, text=True).stdout.split()
         return {"rate": float(out[0]), "p50": float(out[1]), "p99": float(out[2])}
 
-    def rounds(self, measured):
+    def answer_size(self, path, request):
+        """The bytes of a short answer."""
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.connect(path)
+            probe.sendall(request.replace("\\n", "\n").encode())
+            return len(probe.recv(65536))
+
+    def rounds(self, measured, count=None):
         """Medians of alternating rounds: a machine that is busy for a while is so for all."""
         runs = {name: [] for name in measured}
-        for _ in range(self.arguments.rounds):
+        for _ in range(count or self.arguments.rounds):
             for name, measure in measured.items():
                 runs[name].append(measure())
         return {

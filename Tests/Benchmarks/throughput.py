@@ -1,5 +1,5 @@
 """A cached `token.get` against a bare C echo, redis and ovsdb-server's own JSON-RPC."""
-import shutil, socket, subprocess
+import shutil, subprocess
 
 from programs import answers, token_get, wait
 
@@ -9,12 +9,9 @@ def run(programs, results):
     daemon.start()
     daemon.sign_in("bench")
     request = token_get("bench")
-    probe = socket.socket(socket.AF_UNIX)
-    probe.connect(daemon.path)
-    probe.sendall(request.replace("\\n", "\n").encode())
-    size = len(probe.recv(65536))
+    size = programs.answer_size(daemon.path, request)
     yardsticks = {"sdkd": (daemon.path, request, "\n"), **echo(programs, size, request), **redis(programs, size)}
-    yardsticks |= ovsdb(programs)
+    yardsticks |= ovsdb(programs, size)
     print(f"token.get of {size} bytes, {programs.arguments.rounds} alternating rounds of {programs.arguments.seconds} s")
     for connections in (1, 50):
         figures = programs.rounds({
@@ -51,8 +48,8 @@ def redis(programs, size):
     return {"redis": (path, "*2\\r\\n$3\\r\\nGET\\r\\n$1\\r\\nt\\r\\n", "\n")}
 
 
-def ovsdb(programs):
-    """Debian's openvswitch-switch or ovsdb-server package; its `echo` of 1 KB."""
+def ovsdb(programs, size):
+    """Debian's openvswitch-switch or ovsdb-server package; its `echo`, with an answer as long as sdkd's."""
     if not (shutil.which("ovsdb-server") and shutil.which("ovsdb-tool")):
         return {}
     path, database, schema = (programs.path(f"ovsdb.{end}") for end in ("sock", "db", "schema"))
@@ -63,4 +60,8 @@ def ovsdb(programs):
         "ovsdb-server", f"--remote=punix:{path}", f"--unixctl={programs.path('ovsdb.ctl')}", "--no-chdir", database,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait(lambda: answers(path), "ovsdb-server")
-    return {"ovsdb": (path, '{"method":"echo","id":1,"params":["' + "x" * 1024 + '"]}\\n', "}")}
+
+    def request(count):
+        return '{"method":"echo","id":1,"params":["' + "x" * count + '"]}\\n'
+
+    return {"ovsdb": (path, request(size - programs.answer_size(path, request(0))), "}")}

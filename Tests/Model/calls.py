@@ -66,7 +66,7 @@ def salesforce(draw, **more):
 SHARED = {
     "rpc.discover": lambda d: {}, "daemon.info": lambda d: {}, "daemon.health": lambda d: {},
     "daemon.metrics": lambda d: {},
-    "instance.list": lambda d: d.random.choice([{}, {"limit": 2, "after": d.instance()}, {"kind": "zendesk.chat"}, {"state": "locked"}]),
+    "instance.list": lambda d: d.random.choice([{}, {"limit": 2, "after": d.instance()}, {"kind": "zendesk.chat"}, {"state": "locked"}, {"counts": True}]),
     "instance.get": lambda d: {"instance": d.instance()}, "instance.currentUser": lambda d: d.any(),
     "session.open": lambda d: d.any(**d.waiting()),
     "token.get": lambda d: d.any(http=d.random.random() < 0.3, **d.waiting()),

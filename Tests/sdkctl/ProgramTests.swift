@@ -56,7 +56,9 @@ struct ProgramTests {
 
         """)
     #expect(
-      run.calls.map(\.params) == [["labels": ["shop": "1"]], ["labels": ["shop": "1"], "after": "a"]])
+      run.calls.map(\.params) == [
+        ["labels": ["shop": "1"], "limit": 200], ["labels": ["shop": "1"], "limit": 200, "after": "a"],
+      ])
   }
 
   @Test func aTemplateForEachObject() async {
@@ -149,13 +151,14 @@ struct ProgramTests {
       case "daemon.info": ["name": "sdkd", "version": "0.1.0", "pid": 7, "startedAt": "2020-01-01T00:00:00.000Z"]
       case "daemon.health":
         ["status": "failing", "checks": [["name": "store", "status": "failing", "detail": "disk\u{1B}[2J full"]]]
-      default: ["instances": [Samples.instance("a"), Samples.instance("b")]]
+      default: ["instances": [], "counts": ["locked": 1, "authenticated": 2]]
       }
     }
     #expect(status == 1)
     #expect(run.output.contains("sdkd 0.1.0, pid 7"))
     #expect(run.output.contains(#"failing: disk\u001b[2J full"#))
-    #expect(run.output.contains("  authenticated  2"))
+    #expect(run.output.contains("instances        3\n  authenticated  2\n  locked         1\n"))
+    #expect(run.calls.last?.params == ["counts": true])
     #expect(run.errors == "sdkctl: The daemon is failing. (failing)\n")
   }
 

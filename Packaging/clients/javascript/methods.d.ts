@@ -265,15 +265,17 @@ export interface InstanceMethods {
    * Instances by id, those that the caller can observe and that match all filters. Pages of at most `limit`
    * (50, at most 200, fewer when they are large); `next` is the id to give as `after` for the next page. Admins also
    * get the quarantined instances, of which only `instance`, `state`, `lastError` and `createdAt` say something.
+   * With `counts` no instance is listed: `counts` in the result has the number of those that match, by state.
    *
    * @param options.labels - only those with all of these labels
    * @param options.kind - only this kind
    * @param options.state - only those in this state
    * @param options.limit - how many at most
    * @param options.after - only ids after this one
+   * @param options.counts - whether to count them in place of listing them
    */
   list(
-    options?: CallOptions & { labels?: Record<string, string>; kind?: KindName; state?: InstanceState; limit?: number; after?: InstanceID },
+    options?: CallOptions & { labels?: Record<string, string>; kind?: KindName; state?: InstanceState; limit?: number; after?: InstanceID; counts?: boolean },
   ): Promise<InstanceListResult>;
   /**
    * Changes an instance's settings, provider, access or labels.

@@ -944,6 +944,8 @@ export interface InstanceListResult {
   instances: Instance[];
   /** Where the next page begins; absent on the last. */
   next?: InstanceID;
+  /** How many instances there are in each state; only with `counts`. */
+  counts?: Record<string, number>;
 }
 
 export interface MessagingLogoutUserResult {

@@ -26,19 +26,25 @@ struct SlotTable: Sendable {
   /// The instances with waiting runs, the next one first.
   private var turns: Deque<String> = []
   private var healthy: Set<BridgeKey> = []
+  /// The numbers of waiting runs: of each key, of keys whose last run succeeded, and of each owner.
+  private var waitingOfKey: [BridgeKey: Int] = [:]
+  private var healthyWaiting = 0
+  private var waitingOfOwner: [ProviderOwner: Int] = [:]
   private var runsOfOwner: [ProviderOwner: Int] = [:]
   private var longOfOwner: [ProviderOwner: Int] = [:]
   private var runsOfFiles = 0
   private var longOfFiles = 0
   private var runsOfName: [String: Int] = [:]
   private(set) var longCount = 0
+  /// The number of times that `advance` looked at a waiting run.
+  private(set) var looks = 0
 
   init(limits: SlotLimits) { self.limits = limits }
 
   /// The number of runs that hold a slot.
   var slotCount: Int { runs.count - longCount }
   /// The number of waiting runs.
-  var waitingCount: Int { queues.values.reduce(0) { $0 + $1.count } }
+  var waitingCount: Int { waitingOfOwner.values.reduce(0, +) }
 
   /// Applies other limits.
   mutating func use(_ limits: SlotLimits) -> Changes {
@@ -51,13 +57,14 @@ struct SlotTable: Sendable {
     if isFull(for: request.owner) { return Changes(refused: [request.id]) }
     if queues[request.key.instance] == nil { turns.append(request.key.instance) }
     queues[request.key.instance, default: []].append(request)
+    count(waiting: 1, request)
     return advance()
   }
 
   /// Removes a waiting run.
   mutating func withdraw(_ id: Int, of instance: String) {
-    guard var queue = queues[instance] else { return }
-    queue.removeAll { $0.id == id }
+    guard var queue = queues[instance], let place = queue.firstIndex(where: { $0.id == id }) else { return }
+    count(waiting: -1, queue.remove(at: place))
     setQueue(queue, of: instance)
   }
 
@@ -85,15 +92,24 @@ struct SlotTable: Sendable {
       Self.decrement(&longOfOwner, run.request.owner)
     }
     switch succeeded {
-    case true?: healthy.insert(run.request.key)
-    case false?: healthy.remove(run.request.key)
-    case nil: break
+    case true? where healthy.insert(run.request.key).inserted:
+      healthyWaiting += waitingOfKey[run.request.key, default: 0]
+    case false?: forget(run.request.key)
+    case true?, nil: break
     }
     return advance()
   }
 
   /// Forgets the result of the key's last run.
-  mutating func forget(_ key: BridgeKey) { healthy.remove(key) }
+  mutating func forget(_ key: BridgeKey) {
+    if healthy.remove(key) != nil { healthyWaiting -= waitingOfKey[key, default: 0] }
+  }
+
+  private mutating func count(waiting change: Int, _ request: SlotRequest) {
+    Self.add(change, to: &waitingOfKey, request.key)
+    Self.add(change, to: &waitingOfOwner, request.owner)
+    if healthy.contains(request.key) { healthyWaiting += change }
+  }
 
   /// Returns whether long-running runs fill the limits that apply to the owner, so that waiting is pointless.
   private func isFull(for owner: ProviderOwner) -> Bool {
@@ -112,6 +128,12 @@ struct SlotTable: Sendable {
       && !(request.owner.isFile && runsOfFiles >= limits.runningForFiles)
   }
 
+  /// Returns whether a slot is free for any of the waiting runs.
+  private var hasAnySlot: Bool {
+    let free = limits.concurrent - slotCount
+    return free > (limits.concurrent > 1 && healthyWaiting == 0 ? 1 : 0)
+  }
+
   private func hasSlot(_ request: SlotRequest) -> Bool {
     let free = limits.concurrent - slotCount
     let kept = limits.concurrent > 1 && !healthy.contains(request.key) ? 1 : 0
@@ -124,16 +146,13 @@ struct SlotTable: Sendable {
   /// Runs of owners within their share come first; instances take turns. Then come runs of owners over their share, the
   /// owner with the fewest runs first.
   private mutating func advance() -> Changes {
-    var changes = Changes()
-    for instance in turns {
-      guard let queue = queues[instance], let first = queue.first, isFull(for: first.owner) else { continue }
-      changes.refused += queue.map(\.id)
-      queues[instance] = nil
-    }
-    if !changes.refused.isEmpty { turns.removeAll { queues[$0] == nil } }
+    var changes = Changes(refused: refuse())
     var isWaiting = false
     var passed = 0
-    while passed < turns.count, let instance = turns.popFirst() {
+    // Without a free slot no run begins, and with many waiting ones this is the rule.
+    let hasShares = waitingOfOwner.keys.contains { isWithinShare($0) }
+    while hasShares, passed < turns.count, hasAnySlot, let instance = turns.popFirst() {
+      looks += 1
       turns.append(instance)
       guard let first = queues[instance]?.first, isWithinShare(first.owner), isAllowed(first), hasSlot(first) else {
         isWaiting = isWaiting || queues[instance]?.first.map { isWithinShare($0.owner) && isAllowed($0) } ?? false
@@ -147,11 +166,38 @@ struct SlotTable: Sendable {
     return changes
   }
 
+  /// Removes and returns the waiting runs for which long-running runs leave no room.
+  private mutating func refuse() -> [Int] {
+    guard
+      longCount >= min(limits.running, limits.runningOverShare) || longOfFiles >= limits.runningForFiles
+    else { return [] }
+    var refused: [Int] = []
+    for instance in turns {
+      looks += 1
+      guard let queue = queues[instance], let first = queue.first, isFull(for: first.owner) else { continue }
+      for request in queue {
+        refused.append(request.id)
+        count(waiting: -1, request)
+      }
+      queues[instance] = nil
+    }
+    if !refused.isEmpty { turns.removeAll { queues[$0] == nil } }
+    return refused
+  }
+
   /// Returns the run to begin next among owners over their share.
-  private func nextOverShare() -> SlotRequest? {
-    guard slotCount < limits.concurrent, runs.count < limits.runningOverShare else { return nil }
-    let candidates = turns.lazy.compactMap { queues[$0]?.first }.filter { isAllowed($0) && hasSlot($0) }
-    return candidates.min { runsOfOwner[$0.owner, default: 0] < runsOfOwner[$1.owner, default: 0] }
+  private mutating func nextOverShare() -> SlotRequest? {
+    guard hasAnySlot, runs.count < limits.runningOverShare else { return nil }
+    let fewest = waitingOfOwner.keys.map { runsOfOwner[$0, default: 0] }.min()
+    var next: SlotRequest?
+    for instance in turns {
+      looks += 1
+      guard let first = queues[instance]?.first, isAllowed(first), hasSlot(first) else { continue }
+      let count = runsOfOwner[first.owner, default: 0]
+      if count == fewest { return first }
+      if next.map({ count < runsOfOwner[$0.owner, default: 0] }) ?? true { next = first }
+    }
+    return next
   }
 
   /// Begins the first waiting run of its instance and moves the instance to the end of the turns.
@@ -159,7 +205,7 @@ struct SlotTable: Sendable {
     let instance = request.key.instance
     if turns.last != instance, let place = turns.firstIndex(of: instance) { turns.append(turns.remove(at: place)) }
     var queue = queues[instance] ?? []
-    queue.removeFirst()
+    count(waiting: -1, queue.removeFirst())
     setQueue(queue, of: instance)
     runs[request.id] = Run(request: request)
     runsOfOwner[request.owner, default: 0] += 1
@@ -171,14 +217,16 @@ struct SlotTable: Sendable {
   private mutating func setQueue(_ queue: Deque<SlotRequest>, of instance: String) {
     if queue.isEmpty {
       queues[instance] = nil
-      turns.removeAll { $0 == instance }
+      if turns.last == instance { turns.removeLast() } else { turns.removeAll { $0 == instance } }
     } else {
       queues[instance] = queue
     }
   }
 
-  private static func decrement<Key>(_ counts: inout [Key: Int], _ key: Key) {
-    let count = counts[key, default: 0] - 1
+  private static func decrement<Key>(_ counts: inout [Key: Int], _ key: Key) { add(-1, to: &counts, key) }
+
+  private static func add<Key>(_ change: Int, to counts: inout [Key: Int], _ key: Key) {
+    let count = counts[key, default: 0] + change
     counts[key] = count > 0 ? count : nil
   }
 }

@@ -2,69 +2,85 @@ import JSONRPC
 import SDKProtocol
 import StateStore
 
-/// A page of `instance.list`.
+/// A page of `instance.list`, or the numbers of the instances that it would list.
 struct InstanceListing {
-  private enum Listed {
-    case hosted(HostedInstance)
-    case quarantined(QuarantinedInstance)
-
-    var id: InstanceID {
-      switch self {
-      case .hosted(let instance): instance.id
-      case .quarantined(let instance): instance.id
-      }
-    }
-  }
-
   private let params: InstanceList.Params
   private let registry: InstanceRegistry
   private let context: CallContext
+  private let isAdmin: Bool
+
+  /// The entries that are looked at while the registry is locked.
+  private static let chunk = 256
 
   init(_ params: InstanceList.Params, _ registry: InstanceRegistry, _ context: CallContext) {
     self.params = params
     self.registry = registry
     self.context = context
+    isAdmin = registry.access.isAdmin(context.peer)
   }
 
-  /// The page that the params request.
+  /// The page, or the numbers, that the params request.
   var result: InstanceList.Result {
+    if params.counts == true { return InstanceList.Result(instances: [], counts: counts) }
     var page = ReplyPage<Instance>(limit: params.limit ?? 50)
-    for entry in entries {
-      if let after = params.after, entry.id <= after { continue }
-      guard let shape = shape(entry) else { continue }
+    var isComplete = true
+    visit { entry, role in
+      let shape = shape(entry, role)
       let size = ReplyPage.bytes(of: shape)
-      guard size <= ReplyBound.pageBytes ? page.add(shape, size: size) : page.add(shape.withoutDefinition) else {
-        return InstanceList.Result(instances: page.elements, next: page.elements.last?.instance)
-      }
+      isComplete = size <= ReplyBound.pageBytes ? page.add(shape, size: size) : page.add(shape.withoutDefinition)
+      return isComplete
     }
-    return InstanceList.Result(instances: page.elements)
+    return InstanceList.Result(instances: page.elements, next: isComplete ? nil : page.elements.last?.instance)
   }
 
-  /// The instances that the caller may see from `after` on, sorted by id. Quarantined ones are included for admins only.
-  private var entries: [Listed] {
-    // Sorted last: most callers see few of many instances.
-    var found = registry.unsortedInstances.filter { instance in
-      params.after.map { instance.id > $0 } ?? true && registry.role(of: context.peer, on: instance) != nil
-    }.map(Listed.hosted)
-    if registry.access.isAdmin(context.peer) { found += registry.quarantined.map(Listed.quarantined) }
-    return found.sorted { $0.id < $1.id }
+  /// The number of instances in each state.
+  private var counts: [String: Int] {
+    var counts: [String: Int] = [:]
+    visit { entry, _ in
+      let state = if case .hosted(let instance) = entry { instance.state } else { InstanceState.quarantined }
+      counts[state.rawValue, default: 0] += 1
+      return true
+    }
+    return counts
   }
 
-  /// Returns the description of an instance for the caller; `nil` if it is hidden or does not match the filters.
-  private func shape(_ entry: Listed) -> Instance? {
+  /// Calls `visitor` for the instances from `after` on, by id, until it returns `false`: those that the caller may see
+  /// and that match the filters.
+  private func visit(_ visitor: (InstanceRegistry.Entry, Role) -> Bool) {
+    var after = params.after
+    while true {
+      let entries = registry.entries(after: after, atMost: Self.chunk)
+      for entry in entries {
+        guard let role = role(entry) else { continue }
+        guard visitor(entry, role) else { return }
+      }
+      guard entries.count == Self.chunk else { return }
+      after = entries.last?.id
+    }
+  }
+
+  /// Returns the caller's role on an instance; `nil` if it is hidden or does not match the filters.
+  private func role(_ entry: InstanceRegistry.Entry) -> Role? {
     switch entry {
     case .hosted(let instance):
       if let kind = params.kind, instance.kind != kind { return nil }
       if let state = params.state, instance.state != state { return nil }
       guard let role = registry.role(of: context.peer, on: instance) else { return nil }
+      guard let wanted = params.labels, !wanted.isEmpty else { return role }
       let labels = instance.currentDefinition.labels
-      guard params.labels?.allSatisfy({ labels[$0.key] == $0.value }) ?? true else { return nil }
-      return InstanceHandlers.shape(instance, registry, role)
-    case .quarantined(let instance):
-      guard params.kind == nil, params.labels?.isEmpty ?? true, params.state ?? .quarantined == .quarantined else {
-        return nil
-      }
-      return Instance(instance)
+      return wanted.allSatisfy { labels[$0.key] == $0.value } ? role : nil
+    case .quarantined:
+      guard
+        isAdmin, params.kind == nil, params.labels?.isEmpty ?? true, params.state ?? .quarantined == .quarantined
+      else { return nil }
+      return .admin
+    }
+  }
+
+  private func shape(_ entry: InstanceRegistry.Entry, _ role: Role) -> Instance {
+    switch entry {
+    case .hosted(let instance): InstanceHandlers.shape(instance, registry, role)
+    case .quarantined(let instance): Instance(instance)
     }
   }
 }

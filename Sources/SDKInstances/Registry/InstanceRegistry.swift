@@ -12,23 +12,55 @@ public final class InstanceRegistry: Sendable {
   enum Entry: Sendable {
     case hosted(HostedInstance)
     case quarantined(QuarantinedInstance)
+
+    var id: InstanceID {
+      switch self {
+      case .hosted(let instance): instance.id
+      case .quarantined(let instance): instance.id
+      }
+    }
   }
 
   /// The entries by name, and an index of the hosted ones by UUID.
   private struct Table {
     private(set) var entries: [InstanceID: Entry] = [:]
+    /// The names of all entries, sorted.
+    private var names: [InstanceID] = []
     private var hosted: [String: HostedInstance] = [:]
 
     subscript(id: InstanceID) -> Entry? {
       get { entries[id] }
       set {
-        if case .hosted(let former)? = entries[id] { hosted[former.uuid.description] = nil }
+        let former = entries[id]
         entries[id] = newValue
+        if case .hosted(let former)? = former { hosted[former.uuid.description] = nil }
         if case .hosted(let instance)? = newValue { hosted[instance.uuid.description] = instance }
+        switch (former, newValue) {
+        case (nil, _?): names.insert(id, at: position(of: id))
+        case (_?, nil): names.remove(at: position(of: id))
+        default: break
+        }
       }
     }
 
     subscript(uuid uuid: String) -> HostedInstance? { hosted[uuid] }
+
+    /// Returns the entries whose names come after `id`, sorted, at most `count` of them.
+    func entries(after id: InstanceID?, atMost count: Int) -> [Entry] {
+      var first = id.map(position(of:)) ?? 0
+      if first < names.count, names[first] == id { first += 1 }
+      return names[first...].prefix(count).compactMap { entries[$0] }
+    }
+
+    /// Returns the number of names that come before `id`.
+    private func position(of id: InstanceID) -> Int {
+      var range = 0..<names.count
+      while let last = range.last {
+        let middle = (range.lowerBound + last) / 2
+        range = names[middle] < id ? middle + 1..<range.upperBound : range.lowerBound..<middle
+      }
+      return range.lowerBound
+    }
   }
 
   private let entries = Mutex(Table())
@@ -108,6 +140,11 @@ public final class InstanceRegistry: Sendable {
     entries.withLock { table in
       table.entries.values.compactMap { if case .quarantined(let instance) = $0 { instance } else { nil } }
     }.sorted { $0.id < $1.id }
+  }
+
+  /// Returns the entries whose names come after `id`, sorted, at most `count` of them.
+  func entries(after id: InstanceID?, atMost count: Int) -> [Entry] {
+    entries.withLock { $0.entries(after: id, atMost: count) }
   }
 
   func hosted(_ id: InstanceID) -> HostedInstance? {

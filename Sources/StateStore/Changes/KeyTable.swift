@@ -18,12 +18,30 @@ enum KeyTable {
 
   /// Returns a slot that no instance, no outbox entry and no key of the state uses.
   static func take(_ db: Database) throws -> Int64 {
-    let free = try db.cachedStatement(
-      sql: "SELECT slot FROM data_key WHERE wrapped = ? AND \(isFree) LIMIT 1")
-    if let slot = try Row.fetchOne(free, arguments: [noKey])?.integer(0) { return slot }
+    try readFree(db)
+    let lowest = try db.cachedStatement(sql: "SELECT MIN(slot) FROM temp.free_key")
+    if let slot = try Row.fetchOne(lowest)?.integer(0) {
+      let use = try db.cachedStatement(sql: "DELETE FROM temp.free_key WHERE slot = ?")
+      try use.execute(arguments: [slot])
+      return slot
+    }
     let insert = try db.cachedStatement(sql: "INSERT INTO data_key (wrapped, anchor) VALUES (?, ?)")
     try insert.execute(arguments: [noKey, noAnchor])
     return db.lastInsertedRowID
+  }
+
+  /// Lists the free slots in a table in memory, where each connection that needs one reads them once. A rollback undoes
+  /// its changes with all others.
+  private static func readFree(_ db: Database) throws {
+    guard try !hasReadFree(db) else { return }
+    try db.execute(sql: "CREATE TEMP TABLE free_key (slot INTEGER PRIMARY KEY)")
+    try db.execute(
+      sql: "INSERT INTO temp.free_key SELECT slot FROM data_key WHERE wrapped = ? AND \(isFree)", arguments: [noKey])
+  }
+
+  private static func hasReadFree(_ db: Database) throws -> Bool {
+    let table = try db.cachedStatement(sql: "SELECT 1 FROM temp.sqlite_schema WHERE name = 'free_key'")
+    return try Row.fetchOne(table) != nil
   }
 
   static func write(_ instance: OpenInstance, _ db: Database) throws {
@@ -46,6 +64,9 @@ enum KeyTable {
     let update = try db.cachedStatement(
       sql: "UPDATE data_key SET wrapped = ?, anchor = ? WHERE slot = ? AND \(isFree)")
     try update.execute(arguments: [noKey, noAnchor, slot])
+    guard db.changesCount > 0, try hasReadFree(db) else { return }
+    let free = try db.cachedStatement(sql: "INSERT OR IGNORE INTO temp.free_key (slot) VALUES (?)")
+    try free.execute(arguments: [slot])
   }
 
   /// Rewraps every key under another key, and clears keys without an owner.

@@ -102,6 +102,7 @@ extension CommandContext {
   /// Returns all instances that match, fetched page by page.
   func instances(_ params: InstanceList.Params) async throws -> [JSON] {
     var params = params
+    params.limit = 200
     var all: [JSON] = []
     while true {
       let page = try await ask(InstanceList.self, params)

@@ -24,8 +24,8 @@ struct StatusVerb: Verb {
     let place = context.remote == nil ? try DaemonPlace(global.location) : nil
     var hints: [String] = []
     do {
-      let instances = try await context.instances(InstanceList.Params())
-      status["instances"] = ["total": JSON(instances.count), "byState": .object(Self.counts(instances))]
+      let listed = try await context.ask(InstanceList.self, InstanceList.Params(counts: true))
+      status["instances"] = Self.counts(listed["counts"]?.objectValue ?? [:])
     } catch SDKClientError.rpc(let error) where isFailing {
       // The health already says why a failing daemon can't list its instances.
       let isKey = error.reason == Reason.keyMissing.rawValue && !error.message.contains("chmod")
@@ -37,11 +37,11 @@ struct StatusVerb: Verb {
     }
   }
 
-  /// Returns the number of instances in each state, sorted by the state's name.
-  static func counts(_ instances: [JSON]) -> JSONObject {
-    let states = instances.compactMap { $0["state"]?.stringValue }
-    let counted = Dictionary(states.map { ($0, 1) }, uniquingKeysWith: +)
-    return JSONObject(counted.sorted { $0.key < $1.key }.map { ($0.key, JSON($0.value)) })
+  /// Returns the number of instances, and that in each state, sorted by the state's name.
+  static func counts(_ byState: JSONObject) -> JSON {
+    let total = byState.members.reduce(0) { $0 + ($1.value.intValue ?? 0) }
+    let sorted = byState.members.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    return ["total": JSON(total), "byState": .object(JSONObject(sorted))]
   }
 
   /// Returns a table of the status for people.

@@ -226,4 +226,27 @@ import Testing
     }
     #expect(table.waitingCount == 0 && table.slotCount == 0)
   }
+
+  @Test(
+    "With many waiting runs each request and each end looks at few of them",
+    arguments: [false, true], [false, true])
+  func looksAtFew(haveSucceeded: Bool, haveOneOwner: Bool) {
+    let looks = [200, 2000].map { count in
+      var table = table(
+        SlotLimits(concurrent: 8, running: 16, runningPerOwner: 4), healthy: haveSucceeded ? 0..<count : 0..<0)
+      let before = table.looks
+      var running = Set<Int>()
+      var done = 0
+      for id in 0..<count {
+        running.formUnion(table.request(request(id, of: id, owner: haveOneOwner ? 0 : UInt32(id))).started)
+      }
+      while let id = running.popFirst() {
+        done += 1
+        running.formUnion(table.finish(id, succeeded: true).started)
+      }
+      #expect(done == count)
+      return (table.looks - before) / count
+    }
+    #expect(looks[1] <= looks[0] + 1, "\(looks)")
+  }
 }

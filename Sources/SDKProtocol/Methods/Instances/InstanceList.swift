@@ -8,6 +8,7 @@ public enum InstanceList: SDKMethod {
     Instances by id, those that the caller can observe and that match all filters. Pages of at most `limit`
     (50, at most 200, fewer when they are large); `next` is the id to give as `after` for the next page. Admins also
     get the quarantined instances, of which only `instance`, `state`, `lastError` and `createdAt` say something.
+    With `counts` no instance is listed: `counts` in the result has the number of those that match, by state.
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.read
@@ -27,17 +28,20 @@ public enum InstanceList: SDKMethod {
     public var limit: Int?
     /// The id after which the page begins.
     public var after: InstanceID?
+    /// Whether to count the instances in place of listing them.
+    public var counts: Bool?
 
     /// Creates params with these members.
     public init(
       labels: [String: String]? = nil, kind: KindName? = nil, state: InstanceState? = nil, limit: Int? = nil,
-      after: InstanceID? = nil
+      after: InstanceID? = nil, counts: Bool? = nil
     ) {
       self.labels = labels
       self.kind = kind
       self.state = state
       self.limit = limit
       self.after = after
+      self.counts = counts
     }
 
     public static let jsonSchema = JSONSchema.object([
@@ -46,6 +50,7 @@ public enum InstanceList: SDKMethod {
       .optional("state", InstanceState.jsonSchema, "only those in this state"),
       .optional("limit", .integer(minimum: 1, maximum: 200), "how many at most"),
       .optional("after", InstanceID.jsonSchema, "only ids after this one"),
+      .optional("counts", .boolean, "whether to count them in place of listing them"),
     ])
   }
 
@@ -55,16 +60,20 @@ public enum InstanceList: SDKMethod {
     public var instances: [Instance]
     /// The value to pass as `after` for the next page; `nil` on the last page.
     public var next: InstanceID?
+    /// The number of instances in each state that has any; `nil` unless `counts` was given.
+    public var counts: [String: Int]?
 
     /// Creates a result with these members.
-    public init(instances: [Instance], next: InstanceID? = nil) {
+    public init(instances: [Instance], next: InstanceID? = nil, counts: [String: Int]? = nil) {
       self.instances = instances
       self.next = next
+      self.counts = counts
     }
 
     public static let jsonSchema = JSONSchema.object([
       .required("instances", .array(Instance.jsonSchema), "the instances, by id"),
       .optional("next", InstanceID.jsonSchema, "where the next page begins; absent on the last"),
+      .optional("counts", .map(.integer(minimum: 1)), "how many instances there are in each state; only with `counts`"),
     ])
   }
 }

@@ -1094,6 +1094,8 @@ class _InstanceListResultRequired(TypedDict):
 class InstanceListResult(_InstanceListResultRequired, total=False):
     next: InstanceID
     """Where the next page begins; absent on the last."""
+    counts: Dict[str, int]
+    """How many instances there are in each state; only with `counts`."""
 
 
 class MessagingLogoutUserResult(TypedDict):

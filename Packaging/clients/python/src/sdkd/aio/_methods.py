@@ -363,19 +363,21 @@ class InstanceMethods(Namespace):
     async def list(
         self, *, labels: Optional[Dict[str, str]] = None, kind: Optional[KindName] = None,
         state: Optional[InstanceState] = None, limit: Optional[int] = None, after: Optional[InstanceID] = None,
-        deadline: Optional[float] = None,
+        counts: Optional[bool] = None, deadline: Optional[float] = None,
     ) -> InstanceListResult:
         """The instances that the caller can see.
 
         Instances by id, those that the caller can observe and that match all filters. Pages of at most `limit`
         (50, at most 200, fewer when they are large); `next` is the id to give as `after` for the next page. Admins also
         get the quarantined instances, of which only `instance`, `state`, `lastError` and `createdAt` say something.
+        With `counts` no instance is listed: `counts` in the result has the number of those that match, by state.
 
         - `labels`: only those with all of these labels
         - `kind`: only this kind
         - `state`: only those in this state
         - `limit`: how many at most
         - `after`: only ids after this one
+        - `counts`: whether to count them in place of listing them
         """
         params: Dict[str, Any] = {}
         if labels is not None:
@@ -388,6 +390,8 @@ class InstanceMethods(Namespace):
             params["limit"] = limit
         if after is not None:
             params["after"] = after
+        if counts is not None:
+            params["counts"] = counts
         return cast("InstanceListResult", await self._send("instance.list", params, True, deadline))
 
     async def update(

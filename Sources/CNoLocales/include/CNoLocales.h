@@ -1,0 +1,2 @@
+// Nothing to call: a program that links this target has no locales.
+#pragma once
