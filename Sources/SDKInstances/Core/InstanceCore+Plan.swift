@@ -101,14 +101,19 @@ extension InstanceCore {
     apply(.reported(AuthenticationMachine.expiredError, means: means), on: service, context)
   }
 
-  /// Handles a credential that had expired when the daemon started and that can't be renewed.
-  mutating func resumeExpired(on service: String?, _ context: StepContext) -> Step {
+  /// Returns whether a credential had expired when the daemon started and can't be renewed.
+  func hasEnded(on service: String?, _ context: StepContext) -> Bool {
     guard let state = self[service], state.machine.phase == .authenticated, state.machine.standing == .expired else {
-      return Step()
+      return false
     }
     let means = means(state, context)
-    guard means.isNone || adapter.traits.policy.onNoMeans == .fallBack && !means.bridge else { return Step() }
-    return apply(.foundExpired(means: means), on: service, context)
+    return means.isNone || adapter.traits.policy.onNoMeans == .fallBack && !means.bridge
+  }
+
+  /// Handles a credential that had expired when the daemon started and that can't be renewed.
+  mutating func resumeExpired(on service: String?, _ context: StepContext) -> Step {
+    guard let state = self[service], hasEnded(on: service, context) else { return Step() }
+    return apply(.foundExpired(means: means(state, context)), on: service, context)
   }
 
   /// Continues a renewal that a restart has interrupted: one attempt with the old token shows whether it was spent.

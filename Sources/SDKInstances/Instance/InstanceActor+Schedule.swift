@@ -72,7 +72,10 @@ extension InstanceActor {
 
   /// Resumes the instance after a start of the daemon: handles what expired, was interrupted or became due while the
   /// daemon was not running.
-  func resume() async {
+  ///
+  /// - Parameter awaitsEnds: called if a credential has expired and can't be renewed. When it returns `false`, that is
+  ///   stored later, as for credentials that expire together while the daemon runs.
+  func resume(awaitsEnds: @Sendable () -> Bool = { true }) async {
     await changing.lock()
     defer { changing.unlock() }
     if !core.adapter.traits.persistsIdentity { await wipeUnkept() }
@@ -80,12 +83,26 @@ extension InstanceActor {
     for service in services where core[service]?.machine.waitsForTheClock == true {
       await follow(service) { $0.noticeExpiry(on: service, $1) }
     }
-    for service in services { await follow(service) { $0.resumeExpired(on: service, $1) } }
+    if services.contains(where: { core.hasEnded(on: $0, context(of: $0)) }) {
+      if awaitsEnds() { await storeEnds() } else { environment.operations.startDue { await self.endsReached() } }
+    }
     for service in services { await follow(service) { $0.resumeInterrupted(on: service, $1) } }
     for service in services { await follow(service) { $0.keepConnection(of: service, $1) } }
     await follow(nil) { Step(effects: $0.startDeliveries($1)) }
     publish()
     plan()
+  }
+
+  private func endsReached() async {
+    await changing.lock()
+    defer { changing.unlock() }
+    await storeEnds()
+    plan()
+  }
+
+  /// Stores that credentials had expired when the daemon started.
+  private func storeEnds() async {
+    for service in core.services.map(\.service) { await follow(service) { $0.resumeExpired(on: service, $1) } }
   }
 
   private func wipeUnkept() async {

@@ -222,7 +222,11 @@ public final class InstanceRegistry: Sendable {
     deleted.withLock { deleted in for event in state.deleted { deleted.add(event, names) } }
     for instance in restored { instance.makeRoles(names) }
     accessChanges.add(1, ordering: .relaxed)
-    await Self.each(restored) { await $0.actor.resume() }
+    // The first answer waits for as many ends of credentials as one transaction stores.
+    let ends = Atomic(0)
+    await Self.each(restored) { instance in
+      await instance.actor.resume { ends.add(1, ordering: .relaxed).newValue <= Operations.dueLimit }
+    }
   }
 
   /// Runs `work` for several instances at a time, so that their changes share transactions.
