@@ -22,61 +22,79 @@ public struct SentSecrets: Sendable, Hashable {
   /// The size of the longest secret in bytes; 0 for none.
   public var longest: Int { secrets.map { $0.reveal().utf8.count }.max() ?? 0 }
 
-  /// The forms in which a vendor may repeat the secrets, as UTF-8.
-  private var forms: [[UInt8]] {
-    secrets.flatMap { secret -> [[UInt8]] in
-      let plain = Array(secret.reveal().utf8)
-      guard !plain.isEmpty else { return [] }
-      let base64 = Array(Data(plain).base64EncodedString().utf8.filter { $0 != UInt8(ascii: "=") })
-      let urlSafe = base64.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 == UInt8(ascii: "/") ? 0x5F : $0 }
-      return [plain, Self.encoded(plain, digits: "0123456789ABCDEF"), Self.encoded(plain, digits: "0123456789abcdef")]
-        + [base64, urlSafe]
-    }
-  }
+  /// The number of times that what is left of a text is masked: a mark may end an escape, after which the rest reads
+  /// differently.
+  private static let rounds = 4
 
   /// Returns a text of the vendor without secrets: those of the request, and what looks like another one.
   public func text(_ text: String?) -> VendorText? { text.map { VendorText($0, without: self) } }
 
-  /// Returns a text without the secrets of the request, and otherwise as it is.
+  /// Returns a text without the secrets of the request, and otherwise as it is. Escapes of URLs and of JSON don't hide a
+  /// secret, nor do capital letters, nor base64.
   public func removed(from text: String) -> String {
     let bytes = Array(text.utf8)
-    var isSecret = [Bool](repeating: false, count: bytes.count)
-    for form in forms { Self.mark(form, in: bytes, &isSecret) }
-    guard isSecret.contains(true) else { return text }
-    var kept: [UInt8] = []
-    for (index, byte) in bytes.enumerated() {
-      if !isSecret[index] {
-        kept.append(byte)
-      } else if index == 0 || !isSecret[index - 1] {
-        kept += Array(SecretMask.mark.utf8)
-      }
-    }
-    return String(decoding: kept, as: UTF8.self)
+    let masked = Self.masked(bytes, parts, rounds: Self.rounds)
+    return masked == bytes ? text : String(decoding: masked, as: UTF8.self)
   }
 
   /// Whether a text repeats a secret of the request.
   public func isRepeated(in text: String) -> Bool { removed(from: text) != text }
 
-  /// Marks the bytes of a text that are the form, or a part of it. A form that is shorter than `part` counts as a whole
-  /// only.
-  private static func mark(_ form: [UInt8], in bytes: [UInt8], _ isSecret: inout [Bool]) {
-    let length = min(form.count, part)
-    guard bytes.count >= length else { return }
-    let parts = Set((0...(form.count - length)).map { form[$0..<($0 + length)] })
-    for start in 0...(bytes.count - length) where parts.contains(bytes[start..<(start + length)]) {
-      for index in start..<(start + length) { isSecret[index] = true }
+  /// The parts of the secrets that no text may have, by their length. A form that is shorter than `part` counts as a
+  /// whole only.
+  private var parts: [Int: Set<ArraySlice<UInt8>>] {
+    var parts: [Int: Set<ArraySlice<UInt8>>] = [:]
+    for form in secrets.flatMap({ Self.forms(Array($0.reveal().utf8)) }) where !form.isEmpty {
+      let length = min(form.count, Self.part)
+      for start in 0...(form.count - length) { parts[length, default: []].insert(form[start..<(start + length)]) }
+    }
+    return parts
+  }
+
+  /// Returns the forms in which a vendor may repeat a secret, folded: as it is, and in base64, also in the middle of
+  /// another text's.
+  private static func forms(_ secret: [UInt8]) -> [[UInt8]] {
+    let plain = secret.map(folded)
+    // The first characters stand for bytes before the secret, too.
+    let base64 = [(0, 0), (1, 2), (2, 3)].map { before, dropped in
+      Data(repeatElement(0, count: before) + secret).base64EncodedData().dropFirst(dropped)
+        .filter { $0 != UInt8(ascii: "=") }.map(folded)
+    }
+    return [plain, base64[0]] + base64.dropFirst().filter { $0.count >= part }
+  }
+
+  /// Returns a byte as parts are compared: without case, and without the differences between a space and the `+` of a
+  /// form, and between the two alphabets of base64.
+  private static func folded(_ byte: UInt8) -> UInt8 {
+    switch byte {
+    case 0x41...0x5A: byte | 0x20
+    case UInt8(ascii: " "), UInt8(ascii: "-"): UInt8(ascii: "+")
+    case UInt8(ascii: "_"): UInt8(ascii: "/")
+    default: byte
     }
   }
 
-  /// Returns a text with all but the unreserved characters percent-encoded (RFC 3986, section 2).
-  private static func encoded(_ bytes: [UInt8], digits: String) -> [UInt8] {
-    let digits = Array(digits.utf8)
-    return bytes.flatMap { byte -> [UInt8] in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: [byte]
-      default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+  /// Returns a text with its parts masked.
+  private static func masked(_ text: [UInt8], _ parts: [Int: Set<ArraySlice<UInt8>>], rounds: Int) -> [UInt8] {
+    var isSecret = [Bool](repeating: false, count: text.count)
+    for reading in TextReading.all(of: text) {
+      let bytes = reading.bytes.map(folded)
+      for (length, parts) in parts where bytes.count >= length {
+        for start in 0...(bytes.count - length) where parts.contains(bytes[start..<(start + length)]) {
+          for index in reading.place(of: start..<(start + length)) { isSecret[index] = true }
+        }
       }
     }
+    guard rounds > 0, isSecret.contains(true) else { return text }
+    var kept: [UInt8] = []
+    var index = 0
+    while index < text.count {
+      let end = isSecret[index...].firstIndex(of: !isSecret[index]) ?? text.count
+      kept +=
+        isSecret[index] ? Array(SecretMask.mark.utf8) : masked(Array(text[index..<end]), parts, rounds: rounds - 1)
+      index = end
+    }
+    return kept
   }
 }
 

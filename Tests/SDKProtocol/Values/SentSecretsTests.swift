@@ -29,6 +29,49 @@ import Testing
     }
   }
 
+  /// A secret that has escapes in most encodings, as vendors and what is before them write it.
+  private static let quoted = "s/cr+t=of \"user\" \\4711/é"
+  private static var escapes: [String] {
+    let percent = quoted.utf8.map { byte in
+      let isPlain = (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
+      return isPlain ? String(Unicode.Scalar(byte)) : "%" + String(byte, radix: 16, uppercase: true)
+    }.joined()
+    func json(_ text: String) -> String {
+      text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("/", with: "\\/")
+    }
+    let units = quoted.utf16.map { unit in
+      let digits = String(unit, radix: 16)
+      return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }.joined()
+    return [
+      json(quoted), json(json(quoted)), percent.replacing("%20", with: "+"), percent.replacing("%", with: "%25"),
+      json(percent), json(quoted).replacing("\\", with: "%5C"), units, quoted.uppercased(), percent.lowercased(),
+      // As in the header of HTTP's basic authentication.
+      Data(("app:" + quoted).utf8).base64EncodedString(), Data(("id:" + quoted).utf8).base64EncodedString(),
+    ]
+  }
+
+  @Test("Escapes don't hide a secret, nor do other letters or what is before it in base64", arguments: escapes)
+  func escaped(form: String) {
+    let sent = SentSecrets([Secret(Self.quoted)])
+    for text in ["no: \(form) is bad", "{\"token\":\"\(form)\"}"] {
+      let shown = sent.removed(from: text)
+      #expect(shown.contains("‹masked›") && !shown.contains("4711") && !shown.contains("cr"), "\(shown)")
+      for start in form.indices {
+        let part = form[start...].prefix(16)
+        #expect(part.count < 16 || !shown.contains(part), "\(part) of \(shown)")
+      }
+    }
+  }
+
+  @Test("What is left beside a mark holds no secret that reads differently there, and marks are not masked")
+  func rounds() {
+    // Without its first bytes, the rest of an escape is a digit that begins another part.
+    let sent = SentSecrets([Secret("aaaaaaaaaa%4"), Secret("1bcdefghijkl"), Secret("masked")])
+    #expect(sent.removed(from: "aaaaaaaaaa%41bcdef%67hijkl") == "‹masked›‹masked›")
+    #expect(sent.removed(from: "it is masked") == "it is ‹masked›")
+  }
+
   @Test("A text without secrets stays as it is", arguments: ["", "invalid_grant", "Zugang für Bob gesperrt", "s/cr+t"])
   func kept(text: String) {
     #expect(sent.removed(from: text) == text)
