@@ -120,6 +120,34 @@ import Testing
     }
   }
 
+  @Test("A refusal repeats no secret of a frame that was sent, nor of an earlier one", arguments: [false, true])
+  func repeated(isLater: Bool) async throws {
+    let secrets = ["user-of-the-frame", "address-of-the-device", "push-address-4711-x"]
+    let socket = FakeSocket { frame in
+      if isLater, frame["action"] != "getMessages" { return FakeSocket.acknowledgement(of: frame) }
+      let words: JSON = .string("moonlight " + secrets.joined(separator: " "))
+      return FakeSocket.acknowledgement(of: frame, data: ["error": "UNAUTHORIZED", "errorDetails": words])
+    }
+    let connection = EdnaConnection(socket, timeout: 5)
+    let message: JSON = ["content": ["clientId": .string(secrets[0])], "deviceAddress": .string(secrets[1])]
+    let update: JSON = ["clientId": .string(secrets[0]), "pnsPushAddress": .string(secrets[2])]
+    var said: [String] = []
+    let frames: [JSONObject] = [
+      ["action": "sendMessage", "data": message], ["action": "updateDevice", "data": update], Self.request,
+      ["action": "getMessages"],
+    ]
+    for frame in frames {
+      do throws(SDKError) {
+        _ = try await connection.perform(frame)
+      } catch {
+        said.append(JSONWriter.text(of: error.rpcError.json))
+      }
+    }
+    #expect(said.last?.contains("moonlight") == true)
+    let own = isLater ? said.joined() : said[0]
+    for secret in secrets.prefix(isLater ? 3 : 2) { #expect(!own.contains(secret), "\(own)") }
+  }
+
   @Test func `Closing ends the run and whoever waits`() async throws {
     let socket = FakeSocket { _ in nil }
     let connection = EdnaConnection(socket, timeout: 5)

@@ -22,14 +22,16 @@ actor EdnaConnection: RealtimeConnection {
   /// The state and credential that were learned while connecting, and that `run` reports to the identity.
   private var learned: (state: [String: Secret], credential: Credential?)?
 
-  /// The secrets that are sent on the connection.
-  private let sent: SentSecrets
+  /// The secrets with which the connection was opened.
+  private let secrets: [Secret]
+  /// The secrets of the frames that were sent, by their member: the last of each.
+  private var sent: [String: Secret] = [:]
 
   /// Creates a connection whose requests time out after `timeout` seconds.
   ///
-  /// - Parameter secrets: the secrets in its requests.
+  /// - Parameter secrets: the secrets with which it was opened.
   init(_ socket: any VendorSocket, timeout: Double, secrets: [Secret] = []) {
-    sent = SentSecrets(secrets)
+    self.secrets = secrets
     self.socket = socket
     self.timeout = timeout
   }
@@ -81,6 +83,7 @@ actor EdnaConnection: RealtimeConnection {
     var frame = request
     frame["correlationId"] = .string(id)
     let text = JSONWriter.text(of: .object(frame))
+    sent.merge(EdnaFrame.secrets(of: frame)) { $1 }
     let outcome = Promise<JSONObject>()
     waiting[id] = outcome
     defer { waiting[id] = nil }
@@ -142,7 +145,7 @@ actor EdnaConnection: RealtimeConnection {
     case nil, .null?: data = [:]
     default: return
     }
-    let refusal = EdnaFailure.refusal(in: data, without: sent)
+    let refusal = EdnaFailure.refusal(in: data, without: SentSecrets(secrets + sent.values))
     if let id = json["correlationId"]?.stringValue, let outcome = waiting.removeValue(forKey: id) {
       outcome.resolve(refusal.map { .failure($0) } ?? .success(data))
     }

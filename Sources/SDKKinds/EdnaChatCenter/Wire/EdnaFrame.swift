@@ -50,6 +50,16 @@ struct EdnaFrame {
     ["action": "updateDevice", "data": ["pnsPushAddress": .string(address)]]
   }
 
+  /// Returns the secrets that a frame has, by their member.
+  static func secrets(of frame: JSONObject) -> [String: Secret] {
+    let data = frame["data"]
+    let members = [
+      "clientId": data?["clientId"] ?? data?["content"]?["clientId"], "deviceAddress": data?["deviceAddress"],
+      "pnsPushAddress": data?["pnsPushAddress"],
+    ]
+    return members.compactMapValues { $0?.stringValue }.filter { !$0.value.isEmpty }.mapValues { Secret($0) }
+  }
+
   private func message(
     _ type: String, _ state: EdnaState, data: [String: String]?, _ more: JSONObject = [:]
   ) -> JSONObject {
