@@ -13,8 +13,8 @@ class Actor(threading.Thread):
         super().__init__(name=name, daemon=True)
         self.world, self.random, self.lines = world, world.stream(name), []
 
-    def connect(self, uid=None, strict=True):
-        line = Line(self.world, self.name, uid, strict)
+    def connect(self, uid=None, strict=True, gid=None):
+        line = Line(self.world, self.name, uid, strict, gid)
         self.lines.append(line)
         return line
 

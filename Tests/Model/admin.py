@@ -4,7 +4,7 @@ import os, time
 import answers, kinds
 from actors import Actor
 
-MISTAKES = ["[limits]\nno_such_key = 1\n", "[log]\nlevel = 7\n", "[[[", "[network]\nallow = [1]\n", 'x = "\\uD800"\n']
+MISTAKES = ["[limits]\nno_such_key = 1\n", "[log]\nlevel = 7\n", "[[[", "[[access.create]]\nwho = [1]\n", 'x = "\\uD800"\n']
 SETTINGS = ["", '[log]\nlevel = "debug"\n', '[log]\nlevel = "notice"\n', "[bridge]\nmax_concurrent = 4\n"]
 
 

@@ -4,8 +4,8 @@ import base64, hashlib, hmac, json, os, uuid
 MARK = "zqsecret"
 MESSAGING = ("app_demo", b"sandbox-demo-secret-0001-protects-nothing")
 CHAT = (None, b"sandbox-demo-secret-0005-protects-nothing")
-# Wrong answers. "other" is a credential of another user.
-LIES = ["other", "expired", "garbage", "empty", "huge", "binary"]
+# Wrong answers. "other" is a credential of another user, "elsewhere" a URL that nobody allowed.
+LIES = ["other", "expired", "garbage", "empty", "huge", "binary", "elsewhere"]
 # Ends of a provider's run that are no answers.
 ENDS = ["hang", "later", "fail", "crash", "child", "close"]
 
@@ -30,15 +30,19 @@ def credential(kind, user, now, life):
         return jwt(CHAT, {"external_id": user, "name": user, "email": user + "@example.test", "iat": now,
                           "exp": now + min(life, 400), "jti": str(uuid.uuid4())})
     if kind == "zendesk.support":
-        return f"{user}:{MARK}-{uuid.uuid4()}"
+        return f"{user}:{MARK}/+={uuid.uuid4()}"
     return f"{MARK}.{user}.{uuid.uuid4()}"
 
 
-def answer(question, behaviour, user, now, life=600):
+def answer(question, behaviour, user, now, life=600, stray="https://attacker.test"):
     """The answer to a question as a dictionary. `user` is the one to answer for when the question names none."""
     kind, name = question["kind"], question["question"]
     if name == "shouldAuthenticate":
-        return {"authenticate": False}
+        if behaviour != "elsewhere":
+            return {"authenticate": False}
+        urls = {"instanceUrl": stray} | ({"communityUrl": stray, "communityId": "1"} if len(stray) % 2 else {})
+        tokens = {"accessToken": f"{MARK}-{uuid.uuid4()}", "refreshToken": f"{MARK}-{uuid.uuid4()}"}
+        return {"authenticate": True, "settings": urls | tokens}
     if name == "authenticationFailed":
         return {"proceed": behaviour != "other"}
     known = (question.get("user") or {})

@@ -35,7 +35,7 @@ class Draw:
 
     def sign_in(self, letter):
         self.instance(letter)
-        method, params = kinds.sign_in(letter, self.user(), self.world, self.random.choice([5, 600])) or (None, {})
+        method, params = kinds.sign_in(letter, self.user(), self.world, self.random.choice([5, 600]), self.world.vendor(self.chosen)) or (None, {})
         return {"instance": self.chosen.name} | params
 
     def key(self):
@@ -86,7 +86,7 @@ SHARED = {
 # What changes an instance, in any order, by many at once.
 CHANGES = {
     "instance.create": lambda d: {
-        "instance": d.instance(), "kind": d.chosen.kind, "settings": kinds.settings(d.chosen.letter, d.world.sandbox),
+        "instance": d.instance(), "kind": d.chosen.kind, "settings": kinds.settings(d.chosen.letter, d.world.vendor(d.chosen)),
         "provider": {"command": [d.world.programs.provider], "timeout": 2}},
     "instance.update": lambda d: {"instance": d.instance(), "labels": {d.key(): d.random.choice([None, "1", LONG[:60]])}},
     "instance.delete": lambda d: {"instance": d.instance()} | d.random.choice([{}, {"logout": True}]),

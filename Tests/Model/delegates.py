@@ -47,7 +47,7 @@ class Delegate(Actor):
         if set(question) - {"version", "question", "instance", "kind", "service", "attempt", "user", "error", "deadline"} or (
                 method != f"delegate.{question['question']}"):
             self.world.fail(f"the question {method} {question}", self.name)
-        behaviour = self.random.choice(["good"] * 6 + ["other", "expired", "garbage", "error", "defer", "denied", "late", "never", "form"])
+        behaviour = self.random.choice(["good"] * 6 + ["other", "elsewhere", "expired", "garbage", "error", "defer", "denied", "late", "never", "form"])
         if behaviour == "never":
             return
         try:
@@ -56,7 +56,8 @@ class Delegate(Actor):
         except OSError:
             user = "nobody"
         now = self.world.programs.clock.now()
-        outcome = {"result": answers.answer(question, behaviour, user, now)}
+        stray = self.random.choice(self.world.outside.strays)
+        outcome = {"result": answers.answer(question, behaviour, user, now, stray=stray)}
         if behaviour == "form":
             outcome = {"result": self.random.choice([None, [], {"token": 7}, {"unknown": answers.MARK}, "x"])}
         if behaviour == "defer":

@@ -1,6 +1,7 @@
 """Vendors and token providers that fail."""
 from actors import Actor
 from answers import ENDS, LIES
+from outside import LISTED
 
 ROUTES = [
     "POST /v2/apps/*/login", "POST /v2/apps/*/appusers/*/logout", "/zm/**", "/access/sdk/jwt", "/zs/**", "/services/oauth2/token",
@@ -13,6 +14,8 @@ WAYS = [
     {"body": [[[[]]]]}, {"status": 302, "headers": {"Location": "http://127.0.0.1:1/"}}, {"contentType": "text/html", "body": "<html>"},
     {"body": {"error": "invalid_grant"}, "status": 400}]
 FRAMES = [{"drop": True}, {"close": True}, {"close": 1011}, {"delayMs": 300}, {"reply": {"x": 1}}]
+# How a vendor writes a secret that it repeats: see `places.py`.
+FORMS = ["plain", "json", "twice", "percent", "form", "base64", "basic", "lower", "piece"]
 
 
 class HostileVendors(Actor):
@@ -50,3 +53,18 @@ class HostileProviders(Actor):
     def end(self):
         for instance in self.world.instances:
             self.write("behaviour-" + instance.name, "good")
+
+
+class HostilePlaces(Actor):
+    """Vendors behind the places: they repeat the secrets of requests, and supply URLs of other places."""
+    pace = 0.08
+
+    def step(self):
+        random, outside = self.random, self.world.outside
+        way = random.choice(["echo"] * 5 + ["frame", "close"] + ["lead"] * 3 + ["none"] * 2)
+        more = {
+            "status": random.choice([400, 401, 403, 409, 422, 429, 500, 503]), "at": random.choice(["body"] * 4 + ["headers", "location"]),
+            "form": random.choice(FORMS), "shape": random.randint(0, 5),
+            "to": random.choice(outside.strays if random.random() < 0.6 else LISTED)}
+        self.world.record(self.name, f"{way} {more}")
+        outside.fail_next(way=way, **more)

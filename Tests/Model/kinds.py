@@ -2,6 +2,7 @@
 import base64, json, threading, time
 
 import answers
+from outside import OWN
 
 KINDS = {
     "m": ("zendesk.messaging", "zm"), "s": ("zendesk.support", "zs"), "f": ("salesforce.chat", "sf"),
@@ -9,33 +10,40 @@ KINDS = {
 CLIENT = "3MVG9sandbox.rotating"
 
 
-def settings(letter, sandbox, namespace="busy"):
-    base = sandbox.base(KINDS[letter][1], namespace)
+def settings(letter, vendor, namespace="busy"):
+    base = vendor.base(KINDS[letter][1], namespace)
     common = {"timeout": 2, "refresh": {"min_interval": 0.2, "max_attempts": 2, "deadline": 6}}
     return common | {
         "m": {"base_url": base, "app_id": "5f0000000000000000000001"},
         "s": {"base_url": base, "app_id": "e5dd7520b178e21212f5cc2751a28f4b5a7dc76698dc79bd",
               "client_id": "mobile_sdk_client_sandbox_jwt"},
-        "f": {"client_id": CLIENT, "login_url": base, "services": ["cases", "knowledge"]},
+        "f": app(vendor) | {"login_url": base, "services": ["cases", "knowledge"]},
         "c": {"account_key": "sandboxChatAccountKey000000000001", "id_url": base},
-        "e": {"rest_url": base, "ws_url": sandbox.base("ed", namespace, True) + "/ws", "provider_uid": "demo_provider"},
+        "e": {"rest_url": base, "ws_url": vendor.base("ed", namespace, True) + "/ws", "provider_uid": "demo_provider"},
     }[letter]
+
+
+def app(vendor):
+    """The connected app of Salesforce's instances at a vendor."""
+    return getattr(vendor, "app", {"client_id": CLIENT})
 
 
 def service(letter):
     return {"service": "cases"} if letter == "f" else {}
 
 
-def sign_in(letter, user, world, life=600):
+def sign_in(letter, user, world, life=600, vendor=None):
     """The method and its params without the instance; `None` when the vendor gives no grant."""
     if letter == "f":
-        body = {"user": user, "ttl": life, "rotating": True, "client_id": CLIENT}
+        body = {"user": user, "ttl": life, "rotating": True, "client_id": app(vendor)["client_id"]}
         grant = world.sandbox.ask("POST", "/_grant", body)
         if not grant:
             return None
         world.names.learn("sf", grant["access_token"], user)
         world.names.learn("sf", grant["id"].rsplit("/", 1)[1], user)
         account = {name: grant[name] for name in ("access_token", "refresh_token", "instance_url", "id")}
+        if vendor is world.outside:
+            account = {name: value.replace(world.sandbox.url, OWN) for name, value in account.items()}
         return "serviceChat.setAuthenticationSettings", {"service": "cases", "settings": {"account": account}}
     token = answers.credential(KINDS[letter][0], user, world.programs.clock.now(), life)
     return {

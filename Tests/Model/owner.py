@@ -3,6 +3,7 @@ import time
 
 import answers, kinds
 from actors import Actor
+from crowd import USERS
 from wire import Lost
 
 
@@ -49,8 +50,9 @@ class Owner(Actor):
         self.labels = {None}
         self.forget(None)
         result, error = self.root.call("instance.create", self.params(
-            kind=self.instance.kind, settings=kinds.settings(self.letter, self.world.sandbox),
-            provider={"command": [self.world.programs.provider], "timeout": 2}, access={"control": [f"uid:{uid}"]}))
+            kind=self.instance.kind, settings=kinds.settings(self.letter, self.world.vendor(self.instance)),
+            provider={"command": [self.world.programs.provider], "timeout": 2},
+            access={"control": [f"uid:{uid}"], "use": [f"uid:{uid}" for uid in USERS]}))
         if error:
             self.exists = {error["data"]["reason"] == "instanceExists"}
             return
@@ -61,8 +63,8 @@ class Owner(Actor):
     def delete(self):
         self.exists.add(False)
         _, error = self.root.call("instance.delete", self.params())
-        self.exists = {bool(error)}
-        if not error:
+        self.exists = {not has_happened(error)}
+        if has_happened(error):
             self.users.settle(None)
 
     def label(self):
@@ -78,7 +80,7 @@ class Owner(Actor):
 
     def begin(self, user):
         """What signs the user in; the providers answer for this user from now on."""
-        change = kinds.sign_in(self.letter, user, self.world, self.random.choice([5, 60, 600, 3000]))
+        change = kinds.sign_in(self.letter, user, self.world, self.random.choice([5, 60, 600, 3000]), self.world.vendor(self.instance))
         if change:
             self.users.begin(user)
             self.write(f"user-{self.instance.name}", user)

@@ -1,5 +1,8 @@
 """The programs of a run: the daemon with its configuration, disk and clock, and the sandbox of the vendors."""
-import json, os, shutil, signal, subprocess, sys, tempfile, threading, time, urllib.error, urllib.request
+import json, os, resource, shutil, signal, subprocess, sys, tempfile, threading, time, urllib.error, urllib.request
+
+from outside import CERTIFICATE, Outside
+from secrets_of import APP_SECRET
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -12,9 +15,17 @@ grace = "{GRACE}s"
 grace = "2s"
 [limits]
 calls_per_second = 2000
+connections = 32
+total_connections = 128
 [backup]
 keep = 2
+[[access.create]]
+who = "group:games"
+prefix = "k-"
+max = 3
 """
+# The user with subordinate uids: see `crowd.py`.
+SUBORDINATES = "61003:700000:65536\n"
 
 
 def mount(*arguments):
@@ -96,8 +107,11 @@ class Disk:
 class Daemon:
     """The daemon. A life is the time from one start to the next end."""
 
-    def __init__(self, folder, program, clock, disk):
+    def __init__(self, folder, program, clock, disk, outside=None):
         self.folder, self.program, self.clock, self.disk = folder, program, clock, disk
+        self.has_subordinates = outside is not None and os.geteuid() == 0
+        self.network = outside and (
+            f'[network]\nallow = ["listed.test"]\nproxy = "http://127.0.0.1:{outside.proxy}"\nca_file = "{CERTIFICATE}"\n')
         self.socket, self.log = os.path.join(folder, "s"), os.path.join(folder, "log")
         self.configuration = os.path.join(folder, "sdkd.toml")
         os.mkdir(os.path.join(folder, "instances.d"))
@@ -107,7 +121,7 @@ class Daemon:
 
     def configure(self, more):
         with open(self.configuration + ".next", "w") as file:
-            file.write(CONFIGURATION + more)
+            file.write(CONFIGURATION + (self.network or "") + more)
         os.replace(self.configuration + ".next", self.configuration)
 
     def start(self):
@@ -115,7 +129,7 @@ class Daemon:
         offset = os.path.getsize(self.log) if os.path.exists(self.log) else 0
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                [self.program, "--config", self.configuration, "--state", self.disk.path, "--socket", self.socket],
+                self.with_subordinates + [self.program, "--config", self.configuration, "--state", self.disk.path, "--socket", self.socket],
                 stderr=log, stdout=log, env=dict(os.environ, **self.clock.environment), start_new_session=True)
         end = time.monotonic() + 120
         while time.monotonic() < end and self.process.poll() is None:
@@ -128,6 +142,16 @@ class Daemon:
             time.sleep(0.02)
         return False
 
+    @property
+    def with_subordinates(self):
+        """What starts the daemon with a file of subordinate uids of its own; as root only."""
+        if not self.has_subordinates:
+            return []
+        path = os.path.join(self.folder, "subuid")
+        with open(path, "w") as file:
+            file.write(SUBORDINATES)
+        return ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/subuid && exec "$@"', path]
+
     def end(self, number):
         """Sends a signal and waits for the end. Returns the exit status, or `None` when it does not end in time."""
         self.is_ending = True
@@ -139,7 +163,8 @@ class Daemon:
 
     @property
     def descriptors(self):
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+        """Their number; 0 without root, to whom alone the kernel shows those of a daemon with secrets."""
+        return len(os.listdir(f"/proc/{self.process.pid}/fd")) if os.geteuid() == 0 else 0
 
     @property
     def resident(self):
@@ -154,12 +179,18 @@ class Programs:
     def __init__(self, binaries):
         self.folder = tempfile.mkdtemp(prefix="sdkd-model-")
         os.chmod(self.folder, 0o755)
+        # The crowd has a descriptor for each of its connections.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (4096, max(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1])))
         self.sandbox = Sandbox(self.folder, os.path.join(binaries, "sdk-sandbox"))
+        self.sandbox.ask("POST", "/_keys", {"sdk": "sf", "kid": Outside.app["client_id"], "secret": APP_SECRET})
+        self.outside = Outside(self.sandbox)
         self.clock = Clock(self.folder)
         self.disk = Disk(self.folder)
-        self.daemon = Daemon(self.folder, os.path.join(binaries, "sdkd"), self.clock, self.disk)
+        self.daemon = Daemon(self.folder, os.path.join(binaries, "sdkd"), self.clock, self.disk, self.outside)
         self.provider = os.path.join(self.folder, "provider")
         shutil.copy(os.path.join(HERE, "answers.py"), self.folder)
+        with open(self.path("strays"), "w") as file:
+            json.dump(self.outside.strays, file)
         with open(self.provider, "w") as file:
             file.write(f"#!{os.path.realpath(sys.executable)} -SE\n")
             file.write(open(os.path.join(HERE, "provider.py")).read())
@@ -169,6 +200,7 @@ class Programs:
         return os.path.join(self.folder, name)
 
     def close(self):
+        self.outside.close()
         for process in (self.daemon.process, self.sandbox.process):
             if process and process.poll() is None:
                 process.send_signal(signal.SIGKILL)

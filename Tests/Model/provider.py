@@ -2,7 +2,7 @@
 
 A lock that the kernel drops with the process shows when two runs for one instance overlap within one life of the daemon.
 """
-import fcntl, json, os, signal, sys, time
+import fcntl, json, os, random, signal, sys, time
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, FOLDER)
@@ -60,7 +60,8 @@ if behaviour == "close":
     os._exit(0)
 now = time.time() + float(read("clock", "0") or 0)
 print("a careless log:", answers.credential("zendesk.messaging", instance, now, 60), file=sys.stderr)
-reply = answers.answer(question, behaviour, read("user-" + instance, "nobody").strip(), now, int(read("life", "600")))
+stray = random.choice(json.loads(read("strays", '["https://attacker.test"]')))
+reply = answers.answer(question, behaviour, read("user-" + instance, "nobody").strip(), now, int(read("life", "600")), stray)
 if behaviour == "crash":
     os.kill(os.getpid(), signal.SIGKILL)
 status = {"later": 75, "denied": 77, "fail": 3}.get(behaviour, 0)

@@ -12,16 +12,17 @@ class Lost(Exception):
     """The daemon or the connection has ended: whether the calls without an answer were run is unknown."""
 
 
-def become(uid):
+def become(uid, gid=None):
     """Sets the effective user and group of this thread alone, which the daemon sees when it connects."""
+    ids = {SETRESGID: uid if gid is None else gid, SETRESUID: uid}
     for number in (SETRESGID, SETRESUID) if uid else (SETRESUID, SETRESGID):
-        LIBC.syscall(ctypes.c_long(number), ctypes.c_long(-1), ctypes.c_long(uid), ctypes.c_long(-1))
+        LIBC.syscall(ctypes.c_long(number), ctypes.c_long(-1), ctypes.c_long(ids[number]), ctypes.c_long(-1))
 
 
 class Line:
-    def __init__(self, world, owner, uid=None, strict=True):
-        """`strict` is off for connections on which an answer without an id is expected."""
-        self.world, self.owner, self.uid, self.strict = world, owner, uid, strict
+    def __init__(self, world, owner, uid=None, strict=True, gid=None):
+        """`strict` is off for connections on which an answer without an id is expected. The group is the user's own by default."""
+        self.world, self.owner, self.uid, self.strict, self.gid = world, owner, uid, strict, gid
         self.ids, self.waiting, self.answers = itertools.count(1), {}, {}
         self.buffer, self.life = b"", None
         self.notified = self.asked = lambda method, params, *id: None
@@ -42,7 +43,7 @@ class Line:
         changes = self.uid is not None and self.uid != os.geteuid()
         try:
             if changes:
-                become(self.uid)
+                become(self.uid, self.gid)
             self.socket.connect(self.world.daemon.socket)
             return True
         except OSError:

@@ -17,12 +17,14 @@ class Instance:
         self.users = Users()
         # Instances that many change at once: any user ever sent may be current.
         self.is_wild = group == "w"
+        # Its vendor is one of the places that the run watches.
+        self.is_outside = group != "a"
 
 
 class World:
     def __init__(self, programs, seed, steps, seconds):
         self.programs, self.seed, self.steps = programs, seed, steps
-        self.daemon, self.sandbox = programs.daemon, programs.sandbox
+        self.daemon, self.sandbox, self.outside = programs.daemon, programs.sandbox, programs.outside
         self.names = Names(programs.sandbox)
         self.end = time.monotonic() + seconds
         self.stopping = threading.Event()
@@ -42,6 +44,9 @@ class World:
         self.instances += [Instance("ga-m1", "m", "a"), Instance("gb-m1", "m", "b")]
         self.hidden = {
             group: "|".join(one.name for one in self.instances if one.group == other) for group, other in ("ab", "ba")}
+
+    def vendor(self, instance):
+        return self.outside if instance.is_outside else self.sandbox
 
     def stream(self, actor):
         """The random numbers of one actor: the same for the same seed, whatever the others do."""

@@ -16,13 +16,13 @@ final class TrapProxy {
   }
 
   let port: Int
-  /// The path of the file with the server's certificate.
+  /// The path of the file with the server's certificate and its private key, which protects nothing.
   let caFile: String
   private let program: Program
   private let output: URL
 
   init(in desk: Desk) throws {
-    caFile = try desk.write("trap.pem", Self.certificate + Self.key).path
+    caFile = Self.certificate.path
     let script = try desk.write("trap.py", Self.script)
     let output = desk.folder.appendingPathComponent("trap.out")
     self.output = output
@@ -53,6 +53,9 @@ final class TrapProxy {
   static func hex(_ text: String) -> String {
     text.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
+
+  private static let certificate = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("Fixtures/places.pem")
 
   private static let script = """
     import json, re, socket, ssl, sys, threading, urllib.parse
@@ -119,30 +122,5 @@ final class TrapProxy {
     while True:
         client, _ = listener.accept()
         threading.Thread(target=attempt, args=(client,), daemon=True).start()
-    """
-
-  private static let certificate = """
-    -----BEGIN CERTIFICATE-----
-    MIIBnTCCAUOgAwIBAgIUNOFWmthI6NY528uCWWtUliwFCpgwCgYIKoZIzj0EAwIw
-    EzERMA8GA1UEAwwIb3duLnRlc3QwIBcNMjAwMTAxMDAwMDAwWhgPMjEyNjAxMDEw
-    MDAwMDBaMBMxETAPBgNVBAMMCG93bi50ZXN0MFkwEwYHKoZIzj0CAQYIKoZIzj0D
-    AQcDQgAEW+U2iqaclGMQg2/Q/AucV9CBWffn0C9/JbjhQdnjxb2C2AqDFAPCoRvW
-    L+9XLY35wzCz6uOek2kw458ZDJgxE6NzMHEwPwYDVR0RBDgwNoIIb3duLnRlc3SC
-    C2xpc3RlZC50ZXN0gg5ldS5saXN0ZWQudGVzdIINYXR0YWNrZXIudGVzdDAPBgNV
-    HRMBAf8EBTADAQH/MB0GA1UdDgQWBBStMPMqouImnEVYdtVkHAQkZPUgbjAKBggq
-    hkjOPQQDAgNIADBFAiAukNPMOEUDaP1E6ydyltLvq/3IISo1OeuNdliEVaD9yQIh
-    ANtEE5wAV+Yme6hF8QiiZbObPCn1BxpqAL0IuYVes/vw
-    -----END CERTIFICATE-----
-
-    """
-
-  /// The server's private key. It protects nothing.
-  private static let key = """
-    -----BEGIN PRIVATE KEY-----
-    MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg4cUbTugmbxjIJY7y
-    CTbJXnWogr21G5QrQu5KJc3TDjyhRANCAARb5TaKppyUYxCDb9D8C5xX0IFZ9+fQ
-    L38luOFB2ePFvYLYCoMUA8KhG9Yv71ctjfnDMLPq456TaTDjnxkMmDET
-    -----END PRIVATE KEY-----
-
     """
 }
