@@ -61,6 +61,10 @@ public actor VendorHTTPClient: HTTPSending {
   private static let capacity = 512
   private static let maximumBodyBytes = 1 << 20
 
+  /// The time for which a connection may be idle. The requests of a login follow at once; the next may come in an hour. An
+  /// idle connection over TLS takes some 100 KB.
+  private let idleTime: TimeAmount
+
   /// The number of clients: one for each instance, host, address rule and proxy.
   var clientCount: Int { clients.count }
 
@@ -69,8 +73,12 @@ public actor VendorHTTPClient: HTTPSending {
     self.init(group: group, names: SystemNames.shared, network: network)
   }
 
-  init(group: MultiThreadedEventLoopGroup, names: any NameResolving, network: VendorNetwork = VendorNetwork()) {
+  init(
+    group: MultiThreadedEventLoopGroup, names: any NameResolving,
+    network: VendorNetwork = VendorNetwork(), idleTime: TimeAmount = .seconds(2)
+  ) {
     self.group = group
+    self.idleTime = idleTime
     self.network = network
     self.names = names
   }
@@ -166,7 +174,7 @@ public actor VendorHTTPClient: HTTPSending {
     let progress = Progress()
     let lent = Lent(
       HTTPClient(
-        eventLoopGroupProvider: .shared(group), configuration: Self.configuration(trusted, place, address, progress)),
+        eventLoopGroupProvider: .shared(group), configuration: configuration(trusted, place, address, progress)),
       address, trusted, progress)
     lent.inUse = 1
     lent.order = uses
@@ -189,15 +197,13 @@ public actor VendorHTTPClient: HTTPSending {
     await forget(idle)
   }
 
-  private static func configuration(
+  private func configuration(
     _ trusted: TrustedCertificates?, _ place: Place, _ address: NetworkAddress, _ progress: Progress
   ) -> HTTPClient.Configuration {
     var configuration = HTTPClient.Configuration(
       tlsConfiguration: trusted?.configuration, redirectConfiguration: .disallow)
     configuration.timeout.connect = .seconds(10)
-    // The requests of a login follow at once; the next may come in an hour. An idle connection over TLS takes some 100
-    // KB.
-    configuration.connectionPool.idleTimeout = .seconds(2)
+    configuration.connectionPool.idleTimeout = idleTime
     // The caller decides when to try again. A refused connection or certificate fails at once.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4
@@ -208,14 +214,14 @@ public actor VendorHTTPClient: HTTPSending {
         authorization: tunnel.credentials.map { .basic(credentials: $0.reveal()) })
       configuration.http1_1ConnectionDebugInitializer = { channel in
         progress.isConnected.store(true, ordering: .relaxed)
-        return guarded(channel)
+        return Self.guarded(channel)
       }
       return configuration
     }
     // The client does not resolve the name again. It connects to the checked address, but still sends the name and
     // verifies the certificate against it.
     configuration.dnsOverride = [place.host: address.text]
-    configuration.http1_1ConnectionDebugInitializer = { channel in checked(channel, place.rule) }
+    configuration.http1_1ConnectionDebugInitializer = { channel in Self.checked(channel, place.rule) }
     return configuration
   }
 

@@ -1,3 +1,4 @@
+import NIOCore
 import NIOPosix
 import SDKInstances
 import Testing
@@ -36,7 +37,7 @@ import Testing
   @Test("A client that nobody used is let go, and the next request makes another")
   func idle() async throws {
     let server = try await TestSocketServer.start(.answer(Self.hello))
-    let client = VendorHTTPClient(group: .singleton)
+    let client = VendorHTTPClient(group: .singleton, names: SystemNames.shared, idleTime: .hours(1))
     let request = HTTPRequestParts(instance: "a", method: "GET", url: "http://127.0.0.1:\(server.port)/")
     _ = try await client.send(request)
     await client.closeIdle()
@@ -55,7 +56,7 @@ import Testing
   @Test("A repeatable request whose connection ends is sent once more over a new one", arguments: [true, false])
   func repeated(isRepeatable: Bool) async throws {
     let server = try await TestSocketServer.start(.once(Self.hello))
-    let client = VendorHTTPClient(group: .singleton)
+    let client = VendorHTTPClient(group: .singleton, names: SystemNames.shared, idleTime: .hours(1))
     let url = "http://127.0.0.1:\(server.port)/"
     let request = HTTPRequestParts(instance: "a", method: "POST", url: url, isRepeatable: isRepeatable)
     _ = try await client.send(request)

@@ -13,7 +13,8 @@ final class TestSocketServer: Sendable {
     case upgrade([(String, String)])
     /// This text as the response to each read.
     case answer(String)
-    /// The first text as the response to the first read, and then the second text every 20 ms without end.
+    /// The first text as the response to the first read, and then the second text every 100 ms without end: few enough to stay below any budget
+    /// until a deadline, also where that comes late.
     case trickle(String, String)
     /// The next of these texts as the response to each read; the last one is repeated.
     case answers([String])
@@ -122,7 +123,7 @@ final class TestSocketServer: Sendable {
     }
   }
 
-  /// A handler that responds to the first read with a text, and then sends another text every 20 ms without end.
+  /// A handler that responds to the first read with a text, and then sends another text every 100 ms without end.
   private final class Trickling: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -141,7 +142,7 @@ final class TestSocketServer: Sendable {
       context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(string: head)), promise: nil)
       guard !rest.isEmpty else { return }
       let (channel, rest) = (context.channel, rest)
-      let task = channel.eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(20), delay: .milliseconds(20)) {
+      let task = channel.eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: .milliseconds(100)) {
         _ in
         channel.writeAndFlush(ByteBuffer(bytes: rest), promise: nil)
       }
