@@ -61,7 +61,7 @@ class HostilePlaces(Actor):
 
     def step(self):
         random, outside = self.random, self.world.outside
-        way = random.choice(["echo"] * 5 + ["frame", "close"] + ["lead"] * 3 + ["none"] * 2)
+        way = random.choice(["echo"] * 4 + ["frame", "close"] + ["lead"] * 5 + ["none"])
         more = {
             "status": random.choice([400, 401, 403, 409, 422, 429, 500, 503]), "at": random.choice(["body"] * 4 + ["headers", "location"]),
             "form": random.choice(FORMS), "shape": random.randint(0, 5),

@@ -168,9 +168,9 @@ def tunnel(server, reader, head, found):
     try:
         while True:
             data, opcode, text = frame(reader)
-            if opcode == 1 and (found := found | secrets(text)) and (way := take("close", "frame")):
+            if opcode == 1 and (sent := found | secrets(text)) and (way := take("close", "frame")):
                 with sending:
-                    server.sendall(refusal(text, found, way))
+                    server.sendall(refusal(text, sent, way))
             else:
                 upstream.sendall(data)
     finally:
