@@ -68,5 +68,29 @@ import Testing
     #expect(try reason(with) == "keyMissing")
     try give("sdkd.key", 3)
     #expect(try reason(with) == nil)
+    // Of two credentials, one may be unusable; an empty one could not be decrypted.
+    try give("sdkd.key.next", 0, count: 0)
+    #expect(try reason(with) == nil)
+    try give("sdkd.key.next", 3)
+    try give("sdkd.key", 0, count: 0)
+    #expect(try reason(with) == nil)
+    try give("sdkd.key.next", nil)
+    #expect(try reason(with) == "keyMissing")
+  }
+
+  @Test("No new key is made for a new state while the credential can't be used", arguments: [0, 16, 33, 4096])
+  func anUnusableCredentialMakesNoKey(length: Int) throws {
+    let desk = try Desk()
+    let credentials = desk.folder.appendingPathComponent("credentials")
+    try FileManager.default.createDirectory(at: credentials, withIntermediateDirectories: true)
+    try Data(repeating: 1, count: length).write(to: credentials.appendingPathComponent("sdkd.key"))
+    try desk.start(environment: ["CREDENTIALS_DIRECTORY": credentials.path])
+    let run = try desk.sdkctl(["list"])
+    #expect(run.status == 1 && run.error.contains("The credential sdkd.key "), "\(run.error)")
+    #expect(try desk.connect().failure("instance.list").reason == "keyMissing")
+    desk.stop()
+    for name in ["root.key", "root.key.new", "state.db"] {
+      #expect(!FileManager.default.fileExists(atPath: desk.state.appendingPathComponent(name).path), "\(name)")
+    }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 import Subprocess
 import SystemPackage
 import Testing
@@ -6,13 +7,21 @@ import Testing
 /// The Debian packages, installed on a booted system.
 @Suite struct PackageTests {
   /// A script that builds the same package with a lower version, in place of a former release.
-  private static let former = """
+  private static let former = formerPackage()
+
+  /// Returns that script.
+  ///
+  /// - Parameter change: commands that change the tree of the package.
+  private static func formerPackage(changed change: String = "") -> String {
+    """
     mkdir /tmp/former
     dpkg-deb --raw-extract /opt/packages/sdkd_*.deb /tmp/former/sdkd
     sed -i 's/^Version: .*/Version: 0.0.9/' /tmp/former/sdkd/DEBIAN/control
+    (cd /tmp/former/sdkd; \(change.isEmpty ? ":" : change))
     dpkg-deb -Znone --build /tmp/former/sdkd /tmp/former/sdkd.deb >/dev/null
 
     """
+  }
 
   @Test func socketAndServiceAreEnabledAndRun() async throws {
     try await Machine.with { machine in
@@ -102,6 +111,33 @@ import Testing
       #expect(old[1] != new[1], "the service is another process")
       let refused = try await machine.run(["test", "-e", "/tmp/refused"])
       #expect(refused.status == 1, "nobody was turned away")
+    }
+  }
+
+  @Test("An upgrade from a unit that decrypted the root key itself keeps the key")
+  func anUpgradeKeepsTheRootKey() async throws {
+    try await Machine.with { machine in
+      let unit = "lib/systemd/system/sdkd.service"
+      try await machine.sh(
+        Self.formerPackage(
+          changed: """
+            rm lib/systemd/system/sdkd-key@.service
+            sed -i '/^Wants=sdkd-key@/d; s/ sdkd-key@sdkd.service / /; /credstore/d' \(unit)
+            sed -i 's/^LoadCredential=\\([^:]*\\):.*/LoadCredentialEncrypted=\\1/' \(unit)
+            grep -c '^LoadCredentialEncrypted=sdkd.key' \(unit) | grep -qx 2
+            """) + """
+            dpkg --install /tmp/former/sdkd.deb >/dev/null
+            sdkctl key init
+            systemctl restart sdkd.service
+            """)
+      try await machine.createInstance("desk")
+      #expect(try await machine.health("key")["detail"] == "sdkd.key")
+      try await machine.sh("dpkg --install /opt/packages/sdkd_*.deb >/tmp/upgrade.log 2>&1")
+      #expect(try await machine.sh("systemctl show sdkd.service -P Wants").output.contains("sdkd-key@sdkd.service"))
+      #expect(try await machine.health("key")["detail"] == "sdkd.key")
+      #expect(try await machine.draft(of: "desk") == "of desk")
+      try await machine.sh("systemctl restart sdkd.service")
+      #expect(try await machine.draft(of: "desk") == "of desk")
     }
   }
 

@@ -10,6 +10,7 @@ import Testing
       let system = try await machine.sh(
         """
         systemd-analyze verify \(manuals) sdkd.socket sdkd.service sdkd@acme.socket sdkd@acme.service \
+          sdkd-key@sdkd.service sdkd-key@sdkd@acme.service \
           sdkd-provider-front-desk.socket sdkd-provider-front-desk@1.service sdkd-failed@sdkd.service.service
         """)
       #expect(system.error == "")
@@ -25,7 +26,8 @@ import Testing
     try await Machine.with { machine in
       try await machine.enableProvider("front-desk", program: "/usr/bin/true")
       for (unit, limit) in [
-        ("sdkd", 1.5), ("sdkd@acme", 1.5), ("sdkd-provider-front-desk@1", 1.6), ("sdkd-failed@x", 1.6),
+        ("sdkd", 1.5), ("sdkd@acme", 1.5), ("sdkd-key@sdkd", 1.5), ("sdkd-provider-front-desk@1", 1.6),
+        ("sdkd-failed@x", 1.6),
       ] {
         let text = try await machine.sh("systemd-analyze security --offline=no --no-pager \(unit).service").output
         let verdict = text.firstMatch(of: /exposure level for .*: ([0-9.]+)/)?.1

@@ -178,6 +178,13 @@ import Testing
     let repair = "systemctl reset-failed sdkd.socket sdkd.service; systemctl start sdkd.socket sdkd.service"
     #expect(failed?.advice?.hasSuffix(repair) == true)
 
+    let credential = try finding("ActiveState=failed\nSubState=failed\nResult=exit-code\nExecMainStatus=243\n")
+    #expect(credential?.message.contains("can't load a credential that a drop-in names") == true)
+    #expect(credential?.advice?.hasSuffix(repair) == true)
+
+    let second = try finding("ActiveState=failed\nSubState=failed\nResult=exit-code\nStatusText=The state is in use.\n")
+    #expect(second?.message == "sdkd.service is failed (exit-code), 0 restarts. It said: The state is in use.")
+
     let socket = try finding(
       "ActiveState=inactive", "ActiveState=failed\nResult=service-start-limit-hit", tenant: "acme")
     #expect(socket?.message == "sdkd@acme.socket is failed (service-start-limit-hit), 0 restarts.")

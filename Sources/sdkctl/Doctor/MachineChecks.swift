@@ -30,11 +30,14 @@ struct DiskCheck {
     let free = UInt64(system.f_bavail) * UInt64(system.f_frsize)
     let text = "\(Figure.bytes(Double(free))) are free for \(state)."
     if system.f_files > 0, system.f_favail < 100 {
-      return Finding(.failing, "disk", "There are no inodes left for \(state).", advice: "df -i \(state)")
+      return Finding(
+        .failing, "disk", "There are no inodes left for \(state).",
+        advice: "remove files: du --inodes -x \"$(stat -c %m \(state))\" | sort -n | tail")
     }
     if free >= Self.enough { return Finding(.ok, "disk", text) }
     return Finding(
-      free < Self.needed ? .failing : .warning, "disk", text, advice: "make room: du -xh --max-depth=2 /var | sort -h")
+      free < Self.needed ? .failing : .warning, "disk", text,
+      advice: "make room: du -xh --max-depth=3 \"$(stat -c %m \(state))\" | sort -h")
   }
 }
 
@@ -78,7 +81,10 @@ struct KeyCheck {
     let file = "\(state)/root.key"
     // Whether the file opens the state; nil if that can't be found out.
     let opens = (try? StateKey(of: state, nil, until: deadline)).map { !$0.isSealed || $0.fileOpens }
-    let recovery = hasUnit ? place.command("key init --recovery") + ", with the recovery key of the state" : nil
+    let recovery =
+      hasUnit
+      ? place.command("key init --recovery") + ", with the recovery key of the state; then "
+        + place.systemctl("restart", "service", byHand: "") : nil
     var status = stat()
     guard lstat(file, &status) == 0 else {
       guard opens == false else {
@@ -104,29 +110,41 @@ struct KeyCheck {
 }
 
 extension KeyCheck {
-  /// Checks that the credential opens the state, which its existence does not prove.
+  /// Checks that a credential opens the state, which its existence does not prove.
   private func credential(_ store: CredentialStore, _ tenant: String?) -> Finding {
-    let file = store.file(CredentialStore.current)
-    let recovery = place.command("key init --recovery") + ", with the recovery key of the state"
-    let names = [CredentialStore.current, CredentialStore.next].filter(store.has)
-    do {
-      for name in names {
-        let state = try StateKey(of: store.state, try store.read(name, until: deadline), until: deadline)
-        if !state.isSealed { return Finding(.ok, "key", "\(file) is there for the state that the daemon will make.") }
-        if state.keyOpens {
-          return Finding(.ok, "key", "The state is sealed under the credential \(store.file(name)).")
-        }
-        if state.fileOpens {
-          return Finding(
-            .warning, "key", "The state is still sealed with root.key and not with \(file).",
-            advice: place.systemctl("restart", "service", byHand: "restart the daemon"))
-        }
+    var opened: [(name: String, state: StateKey)] = []
+    var problems: [(name: String, message: String)] = []
+    for name in [CredentialStore.current, CredentialStore.next] where store.has(name) {
+      do {
+        opened.append((name, try StateKey(of: store.state, try store.read(name, until: deadline), until: deadline)))
+      } catch {
+        let message = CommandFailure(error)?.message ?? "\(store.file(name)) can't be tried on the state."
+        problems.append((name, message))
       }
-    } catch {
-      return Finding(
-        .failing, "key", CommandFailure(error)?.message ?? "\(file) can't be tried on the state.", advice: recovery)
     }
-    return Finding(.failing, "key", "The credential \(file) does not open the state.", advice: recovery)
+    let restart = place.systemctl("restart", "service", byHand: "restart the daemon")
+    let key = opened.first { $0.state.isOpen }
+    switch (key, problems.first) {
+    case (let key?, let problem?) where problem.name == CredentialStore.next:
+      return Finding(
+        .warning, "key", "The state is sealed under \(store.file(key.name)). \(problem.message)",
+        advice: "rm \(store.file(problem.name)); \(restart)")
+    case (.some, let problem?):
+      return Finding(.warning, "key", problem.message, advice: place.finishRotation)
+    case (let key?, nil) where !key.state.isSealed:
+      return Finding(.ok, "key", "\(store.file(key.name)) is there for the state that the daemon will make.")
+    case (let key?, nil):
+      return Finding(.ok, "key", "The state is sealed under the credential \(store.file(key.name)).")
+    case (nil, nil) where opened.contains { $0.state.fileOpens }:
+      return Finding(
+        .warning, "key",
+        "The state is still sealed with root.key and not with \(store.file(CredentialStore.current)).", advice: restart)
+    case (nil, let problem):
+      return Finding(
+        .failing, "key",
+        problem?.message ?? "The credential \(store.file(CredentialStore.current)) does not open the state.",
+        advice: place.command("key init --recovery") + ", with the recovery key of the state; then \(restart)")
+    }
   }
 }
 
@@ -140,6 +158,12 @@ struct JournalCheck {
   var finding: Finding {
     guard let unit = place.unit else {
       return Finding(.skipped, "journal", "The daemon has no unit; its log is its standard error.")
+    }
+    let journald = try? ChildProcess.run(["systemctl", "is-active", "systemd-journald.service"], until: deadline)
+    if journald?.output == "inactive\n" || journald?.output == "failed\n" {
+      return Finding(
+        .failing, "journal", "systemd-journald does not run, so that logs and audit records are lost.",
+        advice: "systemctl start systemd-journald.socket systemd-journald.service")
     }
     let manager = place.mode == .user ? ["--user"] : []
     let words = ["journalctl"] + manager + ["--no-pager", "-n", "1", "-o", "cat", "-u", "\(unit).service"]

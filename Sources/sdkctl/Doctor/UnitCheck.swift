@@ -7,6 +7,10 @@ struct UnitCheck {
     var sub = ""
     var result = ""
     var restarts = 0
+    /// The exit status of the last process.
+    var exit = ""
+    /// The last status line of the service, which says why the daemon ended.
+    var statusText = ""
     /// Whether systemd has a file of the unit, and may load it: `loaded`, `masked` or `not-found`.
     var load = ""
     /// Whether it is started at boot, such as `enabled`.
@@ -22,6 +26,8 @@ struct UnitCheck {
         case "SubState": sub = parts[1]
         case "Result": result = parts[1]
         case "NRestarts": restarts = Int(parts[1]) ?? 0
+        case "StatusText": statusText = parts[1]
+        case "ExecMainStatus": exit = parts[1]
         case "LoadState": load = parts[1]
         case "UnitFileState": file = parts[1]
         default: break
@@ -35,6 +41,9 @@ struct UnitCheck {
       return "\(active) (\(detail)), \(restarts == 1 ? "1 restart" : "\(restarts) restarts")"
     }
   }
+
+  /// The exit status of a service whose credentials systemd can't set up.
+  private static let credentials = "243"
 
   let place: DaemonPlace
   let service: State
@@ -55,7 +64,8 @@ struct UnitCheck {
     let manager = place.mode == .user ? ["--user"] : []
     let words =
       ["systemctl"] + manager + [
-        "show", unit, "--property=ActiveState,SubState,Result,NRestarts,LoadState,UnitFileState",
+        "show", unit,
+        "--property=ActiveState,SubState,Result,NRestarts,ExecMainStatus,StatusText,LoadState,UnitFileState",
       ]
     guard let ended = try? ChildProcess.run(words, until: deadline), ended.status == 0 else { return nil }
     return State(ended.output)
@@ -84,9 +94,18 @@ struct UnitCheck {
         .failing, "unit",
         "\(masked.joined(separator: " and ")) \(isOne ? "is" : "are") masked: nothing can start \(isOne ? "it" : "them").",
         advice: "\(systemctl("unmask \(words)")); \(systemctl("start \(both)"))")
+    case ("failed", _) where service.exit == Self.credentials:
+      return Finding(
+        .failing, "unit",
+        "\(name) can't start: systemd can't load a credential that a drop-in names, because it is missing or can't be "
+          + "decrypted.",
+        advice: "find it: systemctl cat \(name) | grep LoadCredential; mend it; \(systemctl("reset-failed \(both)")); "
+          + systemctl("start \(both)"))
     case ("failed", _), (_, "failed"):
       // While the start limit lasts, systemd refuses every start, and fails the socket again at the first connection.
-      let words = service.active == "failed" ? "\(name) is \(service.words)." : "\(unit).socket is \(socket.words)."
+      let reason = service.statusText.isEmpty ? "" : " It said: \(service.statusText)"
+      let words =
+        service.active == "failed" ? "\(name) is \(service.words).\(reason)" : "\(unit).socket is \(socket.words)."
       return Finding(
         .failing, "unit", words,
         advice: "read why: \(journal) -u \(name); then \(systemctl("reset-failed \(both)")); "

@@ -27,7 +27,7 @@ struct OpenedState {
     Directories.make(Directories.parent(of: paths.state), mode: paths.isUserDaemon ? 0o700 : 0o755)
     do throws(StoreOpenError) {
       let database = try await SQLiteStateStore.open(
-        directory: paths.state, rootKey: rootKey(), retention: configuration.retention, logger: logger,
+        directory: paths.state, rootKey: rootKey(logger), retention: configuration.retention, logger: logger,
         withhold: withhold, observer: observer)
       report(database.meta, logger)
       return OpenedState(store: database, database: database, failure: nil, hold: nil)
@@ -51,25 +51,35 @@ struct OpenedState {
   }
 
   /// Returns the source of the root key: the credentials that the service manager passed, else the file in the state
-  /// directory.
-  private static func rootKey() throws(StoreOpenError) -> RootKeySource {
-    let current = try credential("sdkd.key")
-    let next = try credential("sdkd.key.next")
-    return current == nil && next == nil ? .file : .credential(current, next: next)
+  /// directory. Of two credentials one may be unusable.
+  ///
+  /// - Throws: `keyMissing` when there are credentials and none can be used. A new key would not open the state.
+  private static func rootKey(_ logger: Logger) throws(StoreOpenError) -> RootKeySource {
+    let current = credential("sdkd.key")
+    let next = credential("sdkd.key.next")
+    switch (current, next) {
+    case (.failure(let error), .success(nil)), (.success(nil), .failure(let error)), (.failure(let error), .failure):
+      throw error
+    case (.failure(let error), .success), (.success, .failure(let error)):
+      logger.error("\(error.sdkError.message)")
+    case (.success(nil), .success(nil)): return .file
+    case (.success, .success): break
+    }
+    return .credential((try? current.get()) ?? nil, next: (try? next.get()) ?? nil)
   }
 
-  private static func credential(_ name: String) throws(StoreOpenError) -> RootKey? {
+  private static func credential(_ name: String) -> Result<RootKey?, StoreOpenError> {
     let bytes: [UInt8]?
     do { bytes = try Credentials.read(name: name, limit: RootKey.byteCount + 1) } catch {
-      throw .keyMissing("The credential \(name) can't be used: \(error). Nothing was changed.")
+      return .failure(.keyMissing("The credential \(name) can't be used: \(error). Nothing was changed."))
     }
-    guard let bytes else { return nil }
-    guard let key = RootKey(bytes: bytes) else {
-      throw .keyMissing(
-        "The credential \(name) does not have \(RootKey.byteCount) bytes; make one with sdkctl key init. Nothing was "
-          + "changed.")
-    }
-    return key
+    guard let bytes else { return .success(nil) }
+    if let key = RootKey(bytes: bytes) { return .success(key) }
+    // sdkd-key@.service leaves a credential empty that it can't decrypt.
+    let problem = bytes.isEmpty ? "can't be decrypted" : "does not have \(RootKey.byteCount) bytes"
+    return .failure(
+      .keyMissing(
+        "The credential \(name) \(problem). Make it again from the recovery key and restart. Nothing was changed."))
   }
 
   private static let withhold: Withholding = { definition, identity in
