@@ -251,11 +251,43 @@ import Testing
     }
   }
 
+  @Test("The debug symbols are found by the build ID of each program, and name functions and lines")
+  func debugSymbols() async throws {
+    let packages = URL(fileURLWithPath: MachineRoot.path).deletingLastPathComponent()
+      .appendingPathComponent("deb/packages").path
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("symbols-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    func sh(_ script: String) async throws -> String {
+      let ended = try await Machine.run(["bash", "-euo", "pipefail", "-c", script], within: 300)
+      #expect(ended.status == 0, "\(script): \(ended.error)")
+      return ended.output.trimmingCharacters(in: .newlines)
+    }
+    _ = try await sh("dpkg-deb --extract \(packages)/sdkd-dbgsym_*.deb \(folder.path)")
+    for (program, module) in [
+      ("usr/bin/sdkd", "sdkd"), ("usr/bin/sdkctl", "sdkctl"), ("usr/libexec/sdkd-provider", "sdkd_provider"),
+    ] {
+      let id = try await sh("readelf --notes \(MachineRoot.path)/\(program) | sed -n 's/.*Build ID: //p'")
+      let symbols = "\(folder.path)/usr/lib/debug/.build-id/\(id.prefix(2))/\(id.dropFirst(2)).debug"
+      #expect(FileManager.default.fileExists(atPath: symbols), "\(program): \(id)")
+      // Functions of the program's own module. Some are the compiler's and have no line.
+      let lines = try await sh(
+        """
+        readelf --symbols --wide \(symbols) | awk -v name='$s\(module.utf8.count)\(module)' \
+          '$4 == "FUNC" && index($8, name) == 1 { print "0x" $2 }' | head -n 200 \
+          | addr2line --functions --exe \(symbols) | grep --count '/Sources/\(module.replacing("_", with: "-"))/' || true
+        """)
+      #expect(Int(lines) ?? 0 > 0, "\(program): \(lines) functions have a line")
+    }
+    // The programs themselves have none, and stay as small as they are.
+    let left = try await sh("readelf --sections --wide \(MachineRoot.path)/usr/bin/sdkd | grep -c '\\.debug_' || true")
+    #expect(left == "0")
+  }
+
   @Test func lintianHasNothingToSay() async throws {
     let packages = URL(fileURLWithPath: MachineRoot.path).deletingLastPathComponent()
       .appendingPathComponent("deb/packages").path
     let files = try FileManager.default.contentsOfDirectory(atPath: packages).filter { $0.hasSuffix(".deb") }
-    #expect(files.count == 3)
+    #expect(files.count == 4)
     let record = try await Subprocess.run(
       .path("/usr/bin/lintian"),
       arguments: Arguments(["--allow-root", "--fail-on", "error,warning"] + files.map { "\(packages)/\($0)" }),
