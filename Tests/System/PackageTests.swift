@@ -251,6 +251,28 @@ import Testing
     }
   }
 
+  @Test("The script of debian/tests signs a user in with the installed packages")
+  func theTestOfThePackagePasses() async throws {
+    let folder = MachineRoot.project.appendingPathComponent("Packaging/debian/tests")
+    let control = try String(contentsOf: folder.appendingPathComponent("control"), encoding: .utf8)
+    let names = try #require(control.firstMatch(of: /Tests: (.*)/)?.1).split(separator: " ")
+    for name in names {
+      let script = folder.appendingPathComponent(String(name))
+      #expect(FileManager.default.isExecutableFile(atPath: script.path))
+      let text = try String(contentsOf: script, encoding: .utf8)
+      try await Machine.with { machine in
+        try await machine.sh("cat > /tmp/script; chmod 755 /tmp/script", input: text)
+        let ended = try await machine.run(["/tmp/script"], within: 300)
+        // autopkgtest takes output on standard error for a failure.
+        #expect(ended.status == 0 && ended.error == "", "\(name): \(ended)")
+        #expect(try await machine.sh("sdkctl list -o json").output == "[]\n")
+        // It fails when the daemon does not work.
+        try await machine.sh("systemctl stop sdkd.socket sdkd.service")
+        #expect(try await machine.run(["/tmp/script"], within: 300).status != 0)
+      }
+    }
+  }
+
   @Test("The debug symbols are found by the build ID of each program, and name functions and lines")
   func debugSymbols() async throws {
     let packages = URL(fileURLWithPath: MachineRoot.path).deletingLastPathComponent()
