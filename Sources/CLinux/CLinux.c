@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -16,6 +17,7 @@
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 // The headers of Debian 12 are older than some kernels that the daemon runs on.
@@ -51,6 +53,34 @@ int cl_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid) {
   *uid = credentials.uid;
   *gid = credentials.gid;
   return 0;
+}
+
+// The next change of what `epoll` watches: 1, or 0 after the time.
+static int next_change(int epoll, int milliseconds) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  int64_t end = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + milliseconds;
+  while (1) {
+    struct epoll_event event;
+    int count = epoll_wait(epoll, &event, 1, milliseconds);
+    if (count >= 0 || errno != EINTR) return result(count);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t left = end - (int64_t)now.tv_sec * 1000 - now.tv_nsec / 1000000;
+    milliseconds = left > 0 ? (int)left : 0;
+  }
+}
+
+int cl_end_and_await_peer(int fd, int milliseconds) {
+  int epoll = epoll_create1(EPOLL_CLOEXEC);
+  struct epoll_event event = {.events = EPOLLET};
+  int status = epoll < 0 ? -errno : result(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
+  // Before this side ends, only the peer's end hangs up.
+  if (status == 0) status = next_change(epoll, 0);
+  shutdown(fd, SHUT_RDWR);
+  // Afterwards poll always reports a hang-up. An edge-triggered epoll reports it again when the peer closes.
+  if (status == 0 && next_change(epoll, 0) >= 0) status = next_change(epoll, milliseconds);
+  if (epoll >= 0) close(epoll);
+  return status;
 }
 
 int cl_peer_groups(int fd, gid_t *groups, size_t *count) {

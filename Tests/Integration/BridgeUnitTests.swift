@@ -124,6 +124,30 @@ import Testing
     #expect(unit.exit(within: 0) == nil)
   }
 
+  @Test(
+    "With concurrency = 1 a unit runs again only when its former program has ended",
+    arguments: ["providerTimeout", "providerOutputInvalid", "superseded"])
+  func aSlotLastsAsLongAsTheProgram(ending: String) throws {
+    let (desk, line, first) = try desk(["timeout": ending == "providerTimeout" ? "1s" : "60s"])
+    let log = desk.folder.appendingPathComponent("runs")
+    let work = ending == "providerOutputInvalid" ? "yes" : "sleep 300"
+    let unit = try desk.unit(
+      "front-desk",
+      "trap 'sleep 1; echo end >> \(log.path); exit 0' TERM; echo begin >> \(log.path); \(work) & wait; sleep 300")
+    func runs() -> [Substring] { ((try? String(contentsOf: log, encoding: .utf8)) ?? "").split(separator: "\n") }
+    let call = line.begin("token.refresh", ["instance": "desk"])
+    if ending == "superseded" {
+      try eventually("the program runs") { runs() == ["begin"] }
+      try line.call("messaging.logoutUser", ["instance": "desk"])
+      try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(first)])
+    }
+    #expect(try line.answer(call)["error"]?["data"]?["reason"] == .string(ending))
+    line.begin("token.refresh", ["instance": "desk"])
+    try eventually("it runs again") { runs().count { $0 == "begin" } == 2 }
+    #expect(runs().prefix(3) == ["begin", "end", "begin"])
+    #expect(unit.exit(within: 0) == nil)
+  }
+
   @Test func aProgramEndsWithTheDaemonThatAsked() throws {
     let (desk, line, _) = try desk(["timeout": "60s"])
     let pids = desk.folder.appendingPathComponent("pids")

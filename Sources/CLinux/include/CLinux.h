@@ -29,6 +29,10 @@ int cl_peer_groups(int fd, gid_t *_Nullable groups, size_t *count);
 /// -ESRCH or -EINVAL from some when the peer is gone already.
 int cl_peer_pidfd(int fd);
 
+/// Ends both directions of a connected unix stream socket, and waits until the peer closes its end, as it does when it
+/// ends. 1: it has; 0: not within the time.
+int cl_end_and_await_peer(int fd, int milliseconds);
+
 // MARK: The process itself
 
 /// 0: no core dumps, no ptrace by the same user; 1: as usual (PR_SET_DUMPABLE).

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Linux
 import ProviderUnit
@@ -9,36 +10,56 @@ struct UnitExchange {
   private let limit: Int
   private let deadline: ContinuousClock.Instant
   private let isCancelled: () -> Bool
+  private let wakeup: OwnedDescriptor
   private var pending: ArraySlice<UInt8>
   private var isAsked = false
+  /// Whether the unit has closed the connection, as the wrapper does when its program has ended.
+  private var hasEnded = false
   private var received: [UInt8] = []
   private var chunk = [UInt8](repeating: 0, count: 16 * 1024)
 
+  /// The longest wait for the end of a program that is no longer needed, in milliseconds. The wrapper kills it after 2 s.
+  private static let patience: Int32 = 5000
+
+  /// Creates an exchange.
+  ///
+  /// - Parameter wakeup: a descriptor that becomes readable when the exchange is cancelled.
   init(
     unit: UnitSocket, socket: OwnedDescriptor, invocation: ProviderInvocation, deadline: ContinuousClock.Instant,
-    isCancelled: @escaping () -> Bool
+    wakeup: OwnedDescriptor, isCancelled: @escaping () -> Bool
   ) {
     self.unit = unit
     self.socket = socket
     self.deadline = deadline
+    self.wakeup = wakeup
     self.isCancelled = isCancelled
     limit = invocation.maxOutput
     pending = invocation.input[...]
   }
 
   /// Sends the question and reads until the reply is complete or too long, the deadline passes, or the exchange is
-  /// cancelled.
+  /// cancelled. Returns when the unit's program has ended, as a rule.
   mutating func run() -> ProviderRun {
     do throws(UnitSocket.NoConnection) {
       try unit.connect(socket, until: deadline, isCancelled: isCancelled)
     } catch {
       return ProviderRun(ending: isCancelled() ? .cancelled : error.ending)
     }
+    let run = exchange()
+    // The program still runs, and counts as a run until it has ended.
+    if !hasEnded { _ = cl_end_and_await_peer(socket.raw, Self.patience) }
+    return run
+  }
+
+  private mutating func exchange() -> ProviderRun {
     while true {
       if isCancelled() { return ProviderRun(ending: .cancelled) }
       guard ContinuousClock.now < deadline else { return ProviderRun(ending: .timedOut) }
-      var polled = [pollfd(fd: socket.raw, events: Int16(isAsked ? POLLIN : POLLIN | POLLOUT), revents: 0)]
-      guard poll(&polled, 1, milliseconds) > 0 else { continue }
+      var polled = [
+        pollfd(fd: socket.raw, events: Int16(isAsked ? POLLIN : POLLIN | POLLOUT), revents: 0),
+        pollfd(fd: wakeup.raw, events: Int16(POLLIN), revents: 0),
+      ]
+      guard poll(&polled, nfds_t(polled.count), milliseconds) > 0 else { continue }
       if !isAsked, polled[0].revents & Int16(POLLOUT) != 0 { ask() }
       // Read to the end of the connection: only that shows that the reply is complete and the wrapper has ended.
       if polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0, let run = receive() { return run }
@@ -70,7 +91,8 @@ struct UnitExchange {
     return received.count > limit + ProviderStatus.longestTrailer ? ProviderRun(ending: .tooMuchOutput) : nil
   }
 
-  private func ended() -> ProviderRun {
+  private mutating func ended() -> ProviderRun {
+    hasEnded = true
     if isCancelled() { return ProviderRun(ending: .cancelled) }
     guard let reply = ProviderReply(received) else {
       return ProviderRun(
