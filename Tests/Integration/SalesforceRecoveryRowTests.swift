@@ -482,6 +482,42 @@ import Testing
     #expect(try desk.events("pushUnregistered").count == 1)
   }
 
+  /// Responses that fail the removal of a device or the revocation after it, once the refresh token was rotated.
+  private static let lateFailures: [JSON] = [
+    ["route": "POST /services/oauth2/revoke", "status": 503],
+    [
+      ["route": "DELETE /services/data/**", "passThrough": true], ["route": "DELETE /services/data/**", "status": 503],
+    ],
+    ["options": ["answer": ["access_token": "a b"]]],
+  ]
+
+  @Test("A refresh token that a cleanup delivery rotates is revoked, whatever fails after it", arguments: lateFailures)
+  func F6_aTokenThatACleanupRotatesIsRevoked(failure: JSON) throws {
+    let (desk, _) = try rotating()
+    _ = try register(desk, "device-one-00000000")
+    try desk.revoke("alice", "access")
+    let options = failure["options"]
+    if let options {
+      try desk.vendor.request("POST", "/_options", .object(["sdk": "sf", "answer": options["answer"] ?? .null]))
+    } else {
+      try desk.vendor.script(failure)
+    }
+    try desk.set(.null)
+    try eventually("an attempt has failed") {
+      try desk.line.call("instance.get", ["instance": "desk"])["pending"]?.arrayValue?.first?["attempts"] == 1
+    }
+    #expect(try desk.refreshes() == 1)
+    if options != nil { try desk.vendor.request("POST", "/_options", ["sdk": "sf", "answer": nil]) }
+    try desk.crash()
+    try eventually("nothing is pending", within: 60) {
+      try desk.line.call("instance.get", ["instance": "desk"])["pending"]?.arrayValue?.isEmpty != false
+    }
+    let grant = try desk.grants().first
+    #expect(grant?["ended"]?.stringValue != nil)
+    #expect(grant?["spentUses"] == 0)
+    #expect(try desk.devices().isEmpty)
+  }
+
   // MARK: F7
 
   @Test("Each service has its own settings, token and state")

@@ -67,12 +67,18 @@ extension InstanceCore {
   /// Records an attempt to make a delivery. Removes the delivery if it succeeded or is abandoned; otherwise plans the
   /// next attempt.
   ///
-  /// - Parameter failure: the error of the attempt; `nil` after a success. Only an unreachable vendor is tried again.
-  mutating func delivered(_ delivery: Delivery, failure: SDKError?, _ context: StepContext) -> Step {
+  /// - Parameters:
+  ///   - details: the delivery's details after the attempt, which the next attempt gets.
+  ///   - failure: the error of the attempt; `nil` after a success. Only an unreachable vendor is tried again.
+  mutating func delivered(
+    _ delivery: Delivery, leaving details: [String: Secret], failure: SDKError?, _ context: StepContext
+  ) -> Step {
     var step = Step()
     delivering.remove(delivery.id)
     guard !isDeleted, let index = deliveries.firstIndex(where: { $0.id == delivery.id }) else { return step }
     var next = deliveries.remove(at: index)
+    // A login during the attempt may have removed details, so that they end no credential in use.
+    for (key, value) in details where delivery.details[key] == next.details[key] { next.details[key] = value }
     next.attempts += 1
     next.nextAttemptAt = context.now + max(next.pause(random: context.random), failure?.retryAfter ?? 0)
     let isOver = failure?.origin != .unreachable || next.deadline <= context.now

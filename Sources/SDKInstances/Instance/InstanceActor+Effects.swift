@@ -209,14 +209,15 @@ extension InstanceActor {
 
   /// Records an attempt to make a delivery.
   ///
+  /// - Parameter details: the delivery's details after the attempt.
   /// - Returns: whether it may have ended the push registrations of the present user.
   @discardableResult
-  func delivered(_ delivery: Delivery, failure: SDKError?) async -> Bool {
+  func delivered(_ delivery: Delivery, leaving details: [String: Secret], failure: SDKError?) async -> Bool {
     await changing.lock()
     defer { changing.unlock() }
     let mayEndPushes = failure == nil && core.mayEndPushes(delivery)
     if failure == nil { await follow(delivery.service) { $0.sessionEnded(by: delivery, $1) } }
-    await follow(delivery.service) { $0.delivered(delivery, failure: failure, $1) }
+    await follow(delivery.service) { $0.delivered(delivery, leaving: details, failure: failure, $1) }
     return mayEndPushes
   }
 

@@ -210,10 +210,11 @@ struct DeliveryWork: Sendable {
   var end: Promise<Void>?
 
   func deliver() async {
+    var attempted = delivery
     let error = await failure { () throws(SDKError) in
-      try await adapter.capabilities.require(\.cleanup).deliver(delivery)
+      try await adapter.capabilities.require(\.cleanup).deliver(&attempted)
     }
-    let mayEndPushes = await instance.delivered(delivery, failure: error)
+    let mayEndPushes = await instance.delivered(delivery, leaving: attempted.details, failure: error)
     // Before the wait below, because a login of the same user waits for it.
     end?.resolve(.success(()))
     guard mayEndPushes else { return }
@@ -227,7 +228,7 @@ struct DeliveryWork: Sendable {
   /// Reports to the instance that a delivery has failed, because its deadline has passed.
   func abandonLate() async {
     let error = SDKError(.unreachable, .timeout, "The time to tell the vendor was over before it could be reached.")
-    await instance.delivered(delivery, failure: error)
+    await instance.delivered(delivery, leaving: delivery.details, failure: error)
   }
 }
 

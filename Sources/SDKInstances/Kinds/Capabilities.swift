@@ -125,8 +125,9 @@ public protocol LeavesCleanup: AnyObject, Sendable {
   /// Returns the part of a delivery that does not end a credential which an identity uses; `nil` if no part is left.
   func sparing(_ identity: IdentityRecord, in delivery: Delivery) -> Delivery?
   /// Sends a cleanup delivery to the vendor. If the error's origin is `unreachable`, the delivery is tried again; after
-  /// any other error it is abandoned.
-  func deliver(_ delivery: Delivery) async throws(SDKError)
+  /// any other error it is abandoned. The next attempt gets the details as this one leaves them, for example with a
+  /// refresh token that it has rotated.
+  func deliver(_ delivery: inout Delivery) async throws(SDKError)
 }
 
 extension LeavesCleanup {

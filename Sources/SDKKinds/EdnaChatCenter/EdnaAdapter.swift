@@ -194,7 +194,7 @@ final class EdnaAdapter: SDKAdapter, KeepsConnection, RegistersForPush, LeavesCl
     return Delivery("logout", details: details, now: now, endsSession: true, subject: subject)
   }
 
-  func deliver(_ delivery: Delivery) async throws(SDKError) {
+  func deliver(_ delivery: inout Delivery) async throws(SDKError) {
     var wire = wire
     if let url = delivery.details["ws_url"] { wire.settings.wsURL = url.reveal() }
     try await wire.leave(EdnaState(delivery.details))

@@ -56,29 +56,29 @@ extension SalesforceAdapter {
   }
 
   /// Removes the devices, and then revokes the token that their removal needs.
-  func deliver(_ delivery: Delivery) async throws(SDKError) {
-    guard var account = SalesforceAccount(delivery.details), let loginURL = delivery.details[Key.loginURL]?.reveal()
-    else { return }
-    var access = delivery.details[Key.accessToken]
-    let refresh = account.refreshToken
+  func deliver(_ delivery: inout Delivery) async throws(SDKError) {
+    guard SalesforceAccount(delivery.details) != nil, let loginURL = delivery.details[Key.loginURL]?.reveal() else {
+      return
+    }
     let devices = delivery.details[Key.devices]?.reveal().split(separator: " ").map(String.init) ?? []
     do throws(SDKError) {
-      for device in devices { try await remove(device, &access, &account) }
+      for device in devices { try await remove(device, &delivery.details) }
     } catch {
-      // After a rotation the delivery's own refresh token is spent. The new one can be revoked only now.
-      let isRotated = account.refreshToken != refresh
-      if error.origin == .unreachable, delivery.attempts < Self.patience, !isRotated { throw error }
+      if error.origin == .unreachable, delivery.attempts < Self.patience { throw error }
     }
-    guard delivery.details[Key.keepsToken] == nil, let token = account.refreshToken ?? access else { return }
+    guard delivery.details[Key.keepsToken] == nil,
+      let token = SalesforceAccount(delivery.details)?.refreshToken ?? delivery.details[Key.accessToken]
+    else { return }
     try await wire.revoke(token, at: loginURL)
   }
 
   /// Removes a device. If the access token is refused, it is refreshed once.
-  private func remove(
-    _ device: String, _ access: inout Secret?, _ account: inout SalesforceAccount
-  ) async throws(SDKError) {
+  ///
+  /// - Parameter details: the details of the delivery. A refresh leaves the new tokens in them, since it may have spent
+  ///   the former ones.
+  private func remove(_ device: String, _ details: inout [String: Secret]) async throws(SDKError) {
+    guard let account = SalesforceAccount(details), let access = details[Key.accessToken] else { return }
     do throws(SDKError) {
-      guard let access else { return }
       return try await wire.deleteDevice(device, token: access, at: account.instanceURL)
     } catch {
       if error.reason == .notFound { return }
@@ -87,12 +87,13 @@ extension SalesforceAdapter {
     var nobody = IdentityRecord(phase: .loggedOut)
     nobody.kindState = account.state
     let result = try await refreshed(account, of: nobody)
-    account = SalesforceAccount(result.kindState) ?? account
+    details.merge(result.kindState) { _, new in new }
     if let failure = result.failure { throw failure }
-    access = result.credential?.token
-    guard let access else { return }
+    guard let fresh = result.credential?.token else { return }
+    details[Key.accessToken] = fresh
     do throws(SDKError) {
-      try await wire.deleteDevice(device, token: access, at: account.instanceURL)
+      let place = SalesforceAccount(details) ?? account
+      try await wire.deleteDevice(device, token: fresh, at: place.instanceURL)
     } catch {
       guard error.reason == .notFound else { throw error }
     }

@@ -43,7 +43,7 @@ extension MessagingAdapter {
     return delivery
   }
 
-  func deliver(_ delivery: Delivery) async throws(SDKError) {
+  func deliver(_ delivery: inout Delivery) async throws(SDKError) {
     let details = delivery.details
     guard let base = details["base_url"], let app = details["app_id"], let user = details["user"],
       let authorization = details["authorization"]

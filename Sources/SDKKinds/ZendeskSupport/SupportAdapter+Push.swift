@@ -47,7 +47,7 @@ extension SupportAdapter {
     }
   }
 
-  func deliver(_ delivery: Delivery) async throws(SDKError) {
+  func deliver(_ delivery: inout Delivery) async throws(SDKError) {
     guard delivery.purpose == Self.unregister, let device = delivery.details["device"],
       let base = delivery.details["base_url"], let client = delivery.details["client_id"]
     else { return }

@@ -279,7 +279,7 @@ struct CoreWalk {
       case .offer(let credential):
         step = core.offered(credential, isProvided: true, epoch: epoch, on: service, context)
       case .deliver(let delivery), .abandonLate(let delivery):
-        step = core.delivered(delivery, failure: failure, context)
+        step = core.delivered(delivery, leaving: delivery.details, failure: failure, context)
       default: step = Step()
       }
       return step

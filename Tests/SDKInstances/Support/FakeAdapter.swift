@@ -166,7 +166,7 @@ final class FakeAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, KeepsCon
       "logout", details: ["token": token], now: now, endsSession: true, subject: identity.subject)
   }
 
-  func deliver(_ delivery: Delivery) async throws(SDKError) {
+  func deliver(_ delivery: inout Delivery) async throws(SDKError) {
     try await vendor.perform(.deliver, delivery.details["token"]?.reveal() ?? "")
   }
 

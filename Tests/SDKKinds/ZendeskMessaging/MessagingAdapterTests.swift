@@ -186,18 +186,18 @@ struct MessagingAdapterTests {
     let backend = Backend()
     let adapter = try adapter(backend, ["integration_id": "i1"])
     let left = adapter.farewell(to: Self.alice(), pushes: [Self.push], isInformed: false, now: Self.now)
-    let delivery = try #require(left.first)
+    var delivery = try #require(left.first)
     #expect(left.count == 1)
     #expect(delivery.purpose == "unregisterPush")
     #expect(delivery.endsAtSignIn == true)
     backend.answer(200)
     // The settings name another backend by now. The delivery still goes to the old one.
-    try await self.adapter(backend, ["base_url": "https://other.zendesk.com", "app_id": "b"]).deliver(delivery)
+    try await self.adapter(backend, ["base_url": "https://other.zendesk.com", "app_id": "b"]).deliver(&delivery)
     #expect(backend.calls == ["PUT appusers/u1/clients/c1"])
     #expect(backend.bodies == [["pushNotificationToken": "", "integrationId": "i1"]])
     #expect(backend.authorizations == ["Bearer jwt-1"])
     backend.answer(401)
-    #expect(await reason { () throws(SDKError) in try await adapter.deliver(delivery) } == "invalidAuth")
+    #expect(await reason { () throws(SDKError) in try await adapter.deliver(&delivery) } == "invalidAuth")
   }
 
   @Test func `Nothing is left where there was no push, where the vendor knows, or with a dead token`() throws {

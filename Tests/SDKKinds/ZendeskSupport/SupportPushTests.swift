@@ -39,9 +39,9 @@ import Testing
     #expect(deliveries.count == 2)
     #expect(!deliveries.contains { $0.details.values.contains(Secret("alice-unique-id-00")) })
     let other = try SupportAdapter.at(vendor, ["base_url": "https://other.zendesk.com", "client_id": "other"])
-    for delivery in deliveries {
+    for var delivery in deliveries {
       vendor.answer(200, [:])
-      try await other.deliver(delivery)
+      try await other.deliver(&delivery)
     }
     #expect(
       vendor.calls == [

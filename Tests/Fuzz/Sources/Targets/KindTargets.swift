@@ -109,8 +109,8 @@ private final class InstanceLife: Sendable {
     require((push.vendorId ?? "").utf8.count <= 1024, "The vendor's id of a push registration is too long.")
     if let connection { await hear(connection) }
     if let cleanup = capabilities.cleanup {
-      for delivery in cleanup.farewell(to: current, pushes: [push], isInformed: false, now: Clock.now) {
-        _ = await step { () throws(SDKError) in try await cleanup.deliver(delivery) }
+      for var delivery in cleanup.farewell(to: current, pushes: [push], isInformed: false, now: Clock.now) {
+        _ = await step { () throws(SDKError) in try await cleanup.deliver(&delivery) }
       }
     }
     _ = await step { () throws(SDKError) in

@@ -54,7 +54,10 @@ extension FuzzTarget {
       definition: instance.definition, identity: json, at: Clock.now, adapter: { _ in adapter })
     guard let cleanup = capabilities.cleanup else { return }
     for delivery in cleanup.farewell(to: identity, pushes: [], isInformed: false, now: Clock.now) {
-      blocking { try? await cleanup.deliver(delivery) }
+      blocking {
+        var delivery = delivery
+        try? await cleanup.deliver(&delivery)
+      }
     }
   }
 
@@ -63,7 +66,12 @@ extension FuzzTarget {
     let adapters = Kinds.all.compactMap {
       try? $0.makeAdapter(settings: settings[$0.name.name] ?? [:], services: .offline)
     }
-    blocking { for adapter in adapters { try? await adapter.capabilities.cleanup?.deliver(delivery) } }
+    blocking {
+      for adapter in adapters {
+        var delivery = delivery
+        try? await adapter.capabilities.cleanup?.deliver(&delivery)
+      }
+    }
   }
 
   private static let settings: [String: JSONObject] = [
