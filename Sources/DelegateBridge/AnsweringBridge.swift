@@ -29,6 +29,9 @@ public protocol AnsweringBridge: Sendable {
   /// The number of concurrent provider runs and the typical duration of a run.
   var pace: BridgePace { get }
 
+  /// Records that the answer to the last question passed the caller's own check. Each answer is accepted or rejected.
+  func accept(_ key: BridgeKey)
+
   /// Counts the last run as failed, because its answer failed the caller's own check.
   func reject(_ key: BridgeKey)
 
@@ -38,6 +41,8 @@ public protocol AnsweringBridge: Sendable {
 
 extension AnsweringBridge {
   public func hasDelegate(_ key: BridgeKey) -> Bool { false }
+
+  public func accept(_ key: BridgeKey) {}
 
   public func reject(_ key: BridgeKey) {}
 

@@ -158,7 +158,7 @@ public final class ProviderBridge: AnsweringBridge {
     }
     let outcome = BreakerTable.Outcome(result, run.ending)
     breakers.record(key, admission, outcome, lastExit: run.ending.lastExit)
-    if outcome == .answered { runTime.withLock { $0.note((time.uptime() - start) / .seconds(1)) } }
+    if outcome.isSuccess == true { runTime.withLock { $0.note((time.uptime() - start) / .seconds(1)) } }
     slots.finish(slot, succeeded: outcome.isSuccess)
     onRun(
       EndedRun(
@@ -208,6 +208,8 @@ public final class ProviderBridge: AnsweringBridge {
   public func hasDelegate(_ key: BridgeKey) -> Bool { sources.contains { $0.hasDelegate(key) } }
 
   public func reset(_ key: BridgeKey) { breakers.reset(key) }
+
+  public func accept(_ key: BridgeKey) { breakers.accept(key) }
 
   public func reject(_ key: BridgeKey) {
     // The breaker concerns the provider alone, so a delegate's bad answer does not count against it.

@@ -155,6 +155,21 @@ import Testing
     world.pass(0.25)
     world.provider.end("/p", with: nil)
     #expect(await reason(bridge) == nil)
+    #expect(bridge.status(of: key).state == .closed)
+    #expect(world.changes.withLock { $0 } == ["uuid/main opened"], "the answer may yet be rejected")
+    bridge.accept(key)
+    #expect(world.changes.withLock { $0 } == ["uuid/main opened", "uuid/main closed"])
+  }
+
+  @Test("A breaker closes at once when the provider declines", arguments: [nil, .exited(77)] as [ProviderEnding?])
+  func declines(ending: ProviderEnding?) async throws {
+    let bridge = world.bridge()
+    world.provider.end("/p", with: .exited(1))
+    _ = await reason(bridge)
+    world.pass(1)
+    world.provider.end("/p", with: ending)
+    world.provider.write("/p", "{\"defer\": true}")
+    _ = await reason(bridge)
     #expect(world.changes.withLock { $0 } == ["uuid/main opened", "uuid/main closed"])
   }
 
@@ -193,6 +208,10 @@ import Testing
     #expect(bridge.status(of: key).state == .open)
     #expect(bridge.status(of: key).lastExit == "output")
     #expect(await reason(bridge) == .providerBackoff)
+    world.pass(1)
+    _ = try await ask(bridge)
+    bridge.reject(key)
+    #expect(world.changes.withLock { $0 } == ["uuid/main opened"], "it was never closed")
   }
 
   @Test func forgottenInstanceStartsAnew() async throws {

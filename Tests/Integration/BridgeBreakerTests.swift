@@ -6,10 +6,11 @@ import Testing
 
 /// The breaker of an instance's provider, as callers, events and people see it.
 @Suite struct BridgeBreakerTests {
-  /// Opens a desk whose provider counts its runs, and fails until there is a file `works`.
-  private func desk(access: JSON? = nil) throws -> BridgeDesk {
+  /// Opens a desk whose provider counts its runs, and fails in this way until there is a file `works`.
+  private func desk(_ failure: String = "exit 1", access: JSON? = nil) throws -> BridgeDesk {
     let desk = try BridgeDesk(access: access)
-    let script = "echo run >> '\(desk.path("runs"))'; [ -e '\(desk.path("works"))' ] || exit 1; exec \(BridgeDesk.mint)"
+    let script =
+      "echo run >> '\(desk.path("runs"))'; [ -e '\(desk.path("works"))' ] || { \(failure); }; exec \(BridgeDesk.mint)"
     _ = try desk.desk.provider(script)
     return desk
   }
@@ -42,13 +43,20 @@ import Testing
     try desk.line.call("events.list")["events"]?.arrayValue?.compactMap { $0["type"]?.stringValue } ?? []
   }
 
-  @Test func itOpensLooksAgainAndCloses() throws {
-    let desk = try desk()
+  /// Ways to fail, with the exit that is shown: the program, its output, an answer that the daemon refuses.
+  private static let failures = [
+    ("exit 1", "1"), ("exit 0", "0"),
+    ("exec '\(Program.path("sdk-sandbox"))' mint --external-id somebody-else", "output"),
+  ]
+
+  @Test("A breaker opens, looks again and closes, and reports each once", arguments: failures)
+  func itOpensLooksAgainAndCloses(failure: String, exit: String) throws {
+    let desk = try desk(failure)
     #expect(try desk.bridge() == ["state": "closed", "attached": 0])
     // The breaker never stops a first run.
     #expect(try ask(desk)["stale"] == true)
     #expect(runs(desk) == 1)
-    #expect(try desk.bridge()["lastExit"] == "1")
+    #expect(try desk.bridge()["lastExit"] == .string(exit))
     let left = try holdBack(desk)
     #expect(left <= 300)
     let before = runs(desk)
@@ -65,7 +73,7 @@ import Testing
       let types = try events(desk)
       return types.contains("breakerOpened") && types.contains("breakerClosed")
     }
-    #expect(try events(desk).count { $0 == "breakerOpened" } == 1)
+    #expect(try events(desk).filter { $0.hasPrefix("breaker") } == ["breakerOpened", "breakerClosed"])
   }
 
   @Test func controlClosesItAndUseDoesNot() throws {

@@ -32,6 +32,8 @@ package struct Breaker: Sendable, Hashable {
   package private(set) var failures = 0
   /// The failures in a row before the last answered run.
   private var failuresBefore = 0
+  /// Whether observers know the breaker as open.
+  private var isReportedOpen = false
 
   /// Creates a closed breaker without failures.
   package init() {}
@@ -49,13 +51,16 @@ package struct Breaker: Sendable, Hashable {
     }
   }
 
-  /// Records that a run was answered. Closes the breaker.
-  package mutating func succeeded() -> Change? {
-    let before = failures
-    let change = reset()
-    failuresBefore = before
-    return change
+  /// Records that a run was answered. Allows runs again. That the breaker closes is reported once the answer is
+  /// `accepted`, since it may yet be `rejected`.
+  package mutating func succeeded() {
+    failuresBefore = failures
+    failures = 0
+    state = .closed
   }
+
+  /// Records that the answer of the last run could be used.
+  package mutating func accepted() -> Change? { state == .closed ? report() : nil }
 
   /// Records that the answer of the last run could not be used. The run counts as a failure that follows those before
   /// it.
@@ -68,10 +73,9 @@ package struct Breaker: Sendable, Hashable {
   ///
   /// - Parameter chance: a random number from 0 to 1: the fraction of the longest delay to wait.
   package mutating func failed(at now: Duration, chance: Double) -> Change? {
-    let wasClosed = state == .closed
     failures = min(failures + 1, 32)
     state = .open(until: now + Self.bound(afterFailures: failures) * min(max(chance, 0), 1))
-    return wasClosed ? .opened : nil
+    return report()
   }
 
   /// Records that an admitted run has no result, because it was cancelled or got no slot. A half-open breaker then
@@ -82,9 +86,17 @@ package struct Breaker: Sendable, Hashable {
 
   /// Closes the breaker, because a caller with the control role requests an attempt now.
   package mutating func reset() -> Change? {
-    let wasClosed = state == .closed
-    self = Breaker()
-    return wasClosed ? nil : .closed
+    succeeded()
+    failuresBefore = 0
+    return report()
+  }
+
+  /// Returns the change since the last report; `nil` for none.
+  private mutating func report() -> Change? {
+    let isOpen = state != .closed
+    guard isOpen != isReportedOpen else { return nil }
+    isReportedOpen = isOpen
+    return isOpen ? .opened : .closed
   }
 
   /// The time at which the next run is allowed; `nil` unless the breaker is open.

@@ -8,8 +8,10 @@ final class BreakerTable: Sendable {
 
   /// The result of a run, as far as it concerns the breaker.
   enum Outcome: Sendable, Hashable {
-    /// The provider answered, or refused or deferred the question.
+    /// The provider gave an answer, which the caller checks.
     case answered
+    /// The provider refused or deferred the question.
+    case declined
     /// The run failed.
     case failed
     /// The run does not show whether the provider works: it was cancelled, got no slot, or its program may not be run.
@@ -22,12 +24,12 @@ final class BreakerTable: Sendable {
       case (_, .cancelled), (_, .notAllowed): self = .nothing
       case (.success, _): self = .answered
       case (.failure(let error), _):
-        self = error.reason == .providerDenied || error.reason == .noProvider ? .answered : .failed
+        self = error.reason == .providerDenied || error.reason == .noProvider ? .declined : .failed
       }
     }
 
     /// Whether the run succeeded; `nil` for `nothing`.
-    var isSuccess: Bool? { self == .nothing ? nil : self == .answered }
+    var isSuccess: Bool? { self == .nothing ? nil : self != .failed }
   }
 
   /// A breaker's permission to run. `forget` invalidates it, so that a late run leaves no trace of a deleted instance.
@@ -80,7 +82,12 @@ final class BreakerTable: Sendable {
       guard entry.generation == admission.generation else { return nil }
       if let lastExit { entry.lastExit = lastExit }
       switch outcome {
-      case .answered: return entry.breaker.succeeded()
+      case .answered:
+        entry.breaker.succeeded()
+        return nil
+      case .declined:
+        entry.breaker.succeeded()
+        return entry.breaker.accepted()
       case .failed: return entry.breaker.failed(at: time.uptime(), chance: time.chance())
       case .nothing:
         entry.breaker.abandoned(at: time.uptime())
@@ -91,6 +98,9 @@ final class BreakerTable: Sendable {
 
   /// Closes the breaker of a key.
   func reset(_ key: BridgeKey) { change(key) { $0.breaker.reset() } }
+
+  /// Reports that the breaker of a key has closed, because the last run's answer could be used.
+  func accept(_ key: BridgeKey) { change(key) { $0.breaker.accepted() } }
 
   /// Counts the last run as failed, because its answer could not be used.
   func reject(_ key: BridgeKey) {

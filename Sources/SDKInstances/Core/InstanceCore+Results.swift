@@ -49,13 +49,19 @@ extension InstanceCore {
     do throws(SDKError) {
       guard let checked = try check(answer, for: state, context) else {
         let declined = noToken(of: state, as: .anonymous)
-        return apply(.answered(epoch: epoch, .declined(declined)), on: service, context)
+        var step = apply(.answered(epoch: epoch, .declined(declined)), on: service, context)
+        step.effects.insert((service, .judgeAnswer(isUsable: true)), at: 0)
+        return step
       }
       self[service]?.recovery.answerTime.note(min(max(0, context.now - askedAt), 60))
-      return offered(checked, isProvided: false, epoch: epoch, on: service, context)
+      var step = offered(checked, isProvided: false, epoch: epoch, on: service, context)
+      // A credential that is shown to the vendor is judged by the result of that.
+      let isShown = step.effects.contains { if case .verify = $0.effect { true } else { false } }
+      if !isShown { step.effects.insert((service, .judgeAnswer(isUsable: true)), at: 0) }
+      return step
     } catch {
       var step = apply(.answered(epoch: epoch, .failed(error)), on: service, context)
-      step.effects.insert((service, .rejectAnswer), at: 0)
+      step.effects.insert((service, .judgeAnswer(isUsable: false)), at: 0)
       return step
     }
   }
@@ -205,9 +211,7 @@ extension InstanceCore {
     case _ where adapter.isRefusal(error) && adapter.traits.finalReason != error.reason:
       return received(.credentialRefused(epoch: epoch, error), on: service, context)
     default:
-      var step = received(.verificationFailed(epoch: epoch, error), on: service, context)
-      if error.origin == .provider { step.effects.insert((service, .rejectAnswer), at: 0) }
-      return step
+      return received(.verificationFailed(epoch: epoch, error), on: service, context)
     }
   }
 

@@ -71,8 +71,8 @@ enum Effect: Sendable {
   case endDemand
   /// Closes the breaker, because no request was made for the next user yet.
   case resetBreaker
-  /// Counts the bridge's last response as failed.
-  case rejectAnswer
+  /// Tells the bridge whether its last response could be used. One that could not counts as failed.
+  case judgeAnswer(isUsable: Bool)
   /// Writes the notice to the journal.
   case log(AuthenticationMachine.Notice, tokenId: TokenID?)
   /// Writes to the journal that a delivery is abandoned after a failure.

@@ -213,9 +213,9 @@ extension HostedInstance {
     }
   }
 
-  /// Counts the last run of the provider as failed, because the answer of `askOwner` was invalid.
-  public func rejectAnswer(service: String? = nil) throws {
-    environment.bridge.reject(actor.bridgeKey(try actor.resolve(service)))
+  /// Tells the bridge whether the answer of `askOwner` could be used. The run that gave an invalid one counts as failed.
+  public func judgeAnswer(isUsable: Bool, service: String? = nil) throws {
+    actor.judgeAnswer(isUsable: isUsable, of: try actor.resolve(service))
   }
 
   /// Returns the present state of the service that a call names.

@@ -16,7 +16,7 @@ extension InstanceActor {
       outcomes.removeValue(forKey: activity)?.resolve(.failure(error))
     case .endDemand: demands.removeValue(forKey: service)?.end()
     case .resetBreaker: environment.bridge.reset(bridgeKey(service))
-    case .rejectAnswer: environment.bridge.reject(bridgeKey(service))
+    case .judgeAnswer(let isUsable): judgeAnswer(isUsable: isUsable, of: service)
     case .renewalEnded(let renewal): environment.onRenewal(renewal)
     case .release(let reservation): environment.renewals.release(reservation)
     case .log, .logConnection, .logAbandoned, .logDropped: effect.log(to: logger, of: service)
@@ -106,6 +106,12 @@ extension InstanceActor {
         }
       }
     }
+  }
+
+  /// Tells the bridge whether the last response for a service could be used. One that could not counts as failed.
+  nonisolated func judgeAnswer(isUsable: Bool, of service: String?) {
+    let key = bridgeKey(service)
+    if isUsable { environment.bridge.accept(key) } else { environment.bridge.reject(key) }
   }
 
   /// A request to the owner for the data of a login.

@@ -119,8 +119,11 @@ struct ServiceWork: Sendable {
   func verify(_ offered: CheckedCredential, isProvided: Bool) async {
     do throws(SDKError) {
       let result = originating(try await adapter.renew(with: offered, of: identity))
+      if !isProvided { instance.judgeAnswer(isUsable: true, of: service) }
       await instance.renewed(result, byItself: false, epoch: epoch, on: service)
     } catch {
+      // Neither a vendor that can't be reached nor its refusal is a failure of the provider.
+      if !isProvided { instance.judgeAnswer(isUsable: error.origin != .provider, of: service) }
       await instance.step(service) {
         $0.verificationFailed(error, of: offered, isProvided: isProvided, epoch: epoch, on: service, $1)
       }
@@ -159,7 +162,9 @@ struct ServiceWork: Sendable {
     let confirmation: AuthenticationMachine.Confirmation
     switch await request() {
     case nil: return
-    case .success(let answer)?: confirmation = answer.proceed == true ? .proceed : .declined(error)
+    case .success(let answer)?:
+      instance.judgeAnswer(isUsable: true, of: service)
+      confirmation = answer.proceed == true ? .proceed : .declined(error)
     case .failure(let failure)?:
       confirmation = failure.reason == .providerDenied ? .declined(failure) : .failed(failure)
     }

@@ -53,12 +53,14 @@ extension HostedInstance {
     if let shared = try await joinLogin({ SupportIdentity($0.details)?.isSupplied == true }) { return shared }
     let (answer, epoch) = try await askOwner(.getToken)
     do {
-      return try await signIn(since: epoch, accepted: {}) { (adapter: SupportAdapter, record, isUsable) in
+      let outcome = try await signIn(since: epoch, accepted: {}) { (adapter: SupportAdapter, record, isUsable) in
         let supplied = try adapter.supplied(answer).identity
         return try adapter.offer(supplied, over: record, isUsable: isUsable, refusing: refusing)
       }
-    } catch let error as SDKError where error.reason == .providerOutputInvalid {
-      try rejectAnswer()
+      try judgeAnswer(isUsable: true)
+      return outcome
+    } catch {
+      try judgeAnswer(isUsable: (error as? SDKError)?.reason != .providerOutputInvalid)
       throw error
     }
   }

@@ -31,7 +31,7 @@ struct DaemonClient: Client {
   init() {}
 
   mutating func obtained(at now: Double, lifetime: Double, _ chance: inout SeededGenerator) -> Double {
-    _ = breaker.succeeded()
+    breaker.succeeded()
     failures = 0
     end = now + lifetime
     let (start, random) = (Timestamp(secondsSince1970: now), chance.part())

@@ -376,7 +376,7 @@ struct CoreWalk {
     guard let state = core[service] else { return }
     switch effect {
     case .endDemand: work.removeAll { $0.service == service && $0.isOfTheBridge }
-    case .end, .supersede, .resetBreaker, .rejectAnswer, .log, .logConnection, .logAbandoned, .logDropped,
+    case .end, .supersede, .resetBreaker, .judgeAnswer, .log, .logConnection, .logAbandoned, .logDropped,
       .renewalEnded, .release, .closeConnection, .abandon, .undo, .restorePushes, .distrustClock:
       break
     default: work.append(Work(service: service, epoch: state.machine.epoch, effect: effect, identity: state.identity))

@@ -42,6 +42,39 @@ struct RenewalTests {
     }
   }
 
+  /// Answers of the bridge to a renewal, with the vendor's response to them, and whether they count against the provider.
+  private static let judged: [(answer: String, vendor: SDKError?, isUsable: Bool)] = [
+    ("alice#2", nil, true), ("alice#2", SampleErrors.network, true), ("alice#2", SampleErrors.refused, true),
+    ("bob#2", nil, false),
+  ]
+
+  @Test("Each answer of the bridge is judged once, also that of a renewal that a logout overtakes", arguments: judged)
+  func judgesAnswers(answer: String, vendor: SDKError?, isUsable: Bool) async throws {
+    for overtakes in [false, true] {
+      try await World.run { world in
+        let desk = try await world.instance()
+        try await desk.signIn("alice#1@60")
+        world.clock.advance(61)
+        let gate = world.bridge.hold(then: answer)
+        let holds = overtakes && isUsable
+        let hold = holds ? world.vendor.hold(.verify, then: vendor) : nil
+        if !holds, let vendor { world.vendor.fail(.verify, vendor) }
+        async let token = desk.token().token
+        try await eventually("the owner is asked") { world.bridge.questions.count == 1 }
+        gate.open()
+        if let hold {
+          try await eventually("the vendor is asked") { world.vendor.count(.verify) == 1 }
+          try await desk.signOut(localOnly: true)
+          hold.open()
+        }
+        _ = try? await token
+        try await eventually("the answer is judged") { world.bridge.acceptances + world.bridge.rejections > 0 }
+        #expect(world.bridge.acceptances == (isUsable ? 1 : 0))
+        #expect(world.bridge.rejections == (isUsable ? 0 : 1))
+      }
+    }
+  }
+
   @Test func `The question says what is known`() async throws {
     try await World.run { world in
       let desk = try await world.instance()

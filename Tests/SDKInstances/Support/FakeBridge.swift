@@ -15,6 +15,7 @@ final class FakeBridge: AnsweringBridge {
     var steps: [Step] = []
     var gates: [Gate] = []
     var resets = 0
+    var acceptances = 0
     var rejections = 0
     var forgotten: [BridgeKey] = []
   }
@@ -22,6 +23,7 @@ final class FakeBridge: AnsweringBridge {
 
   var questions: [BridgeQuestion] { state.withLock { $0.questions } }
   var resets: Int { state.withLock { $0.resets } }
+  var acceptances: Int { state.withLock { $0.acceptances } }
   var rejections: Int { state.withLock { $0.rejections } }
   var forgotten: [BridgeKey] { state.withLock { $0.forgotten } }
 
@@ -62,6 +64,7 @@ final class FakeBridge: AnsweringBridge {
 
   func status(of key: BridgeKey) -> Instance.Bridge { .init(state: .closed) }
   func reset(_ key: BridgeKey) { state.withLock { $0.resets += 1 } }
+  func accept(_ key: BridgeKey) { state.withLock { $0.acceptances += 1 } }
   func reject(_ key: BridgeKey) { state.withLock { $0.rejections += 1 } }
   func forget(_ key: BridgeKey) { state.withLock { $0.forgotten.append(key) } }
 }
