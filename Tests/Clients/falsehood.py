@@ -30,11 +30,6 @@ class Peer:
         assert message and message.get("method") == method, f"{method} was expected, not {message}"
         return message
 
-    @property
-    def has_input(self):
-        """Whether the client has sent more, or closed the connection, after all that was read."""
-        return bool(select.select([self._socket], [], [], 0)[0])
-
     def send(self, *messages):
         self.raw(b"".join(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n" for message in messages))
 

@@ -111,6 +111,53 @@ import Testing
     }
   }
 
+  @Test("Detaching during a new attach says so behind it, whatever the answer", arguments: [false, true])
+  func detachesWhileAttaching(isRefused: Bool) async throws {
+    let pause = Gate()
+    let client = SDKClient(
+      socket: .path(directory.socket), options: ClientOptions(sleep: { _ in await pause.wait() }))
+    let first = TestDaemon { _, _ in .answer([:]) }
+    var attachment: DelegateAttachment?
+    try await first.serve(at: directory.socket) { _ in
+      attachment = try await client.attach(to: [desk]) { _ in .pass }
+    }
+    let kept = try #require(attachment)
+    let gate = Gate()
+    let next = TestDaemon { request, _ in
+      guard request.method == DelegateAttach.name else { return .answer([:]) }
+      return .run(Held(gate: gate, refusal: isRefused ? Samples.accessDenied : nil))
+    }
+    try await next.serve(at: directory.socket) { daemon in
+      pause.open()
+      try await waitUntil("it attaches again") { daemon.methods == ["delegate.attach"] }
+      async let detached: Void = kept.detach()
+      try await waitUntil("it is detached") { daemon.methods == ["delegate.attach", "delegate.detach"] }
+      gate.open()
+      try await detached
+      for connection in daemon.connections { await connection.closed() }
+      #expect(daemon.methods == ["delegate.attach", "delegate.detach"])
+    }
+    #expect(kept.status == .ended(nil))
+  }
+
+  /// A call that is answered when the gate opens.
+  private final class Held: AcceptedCall {
+    let gate: Gate
+    let refusal: RPCError?
+
+    init(gate: Gate, refusal: RPCError?) {
+      self.gate = gate
+      self.refusal = refusal
+    }
+
+    func run() async -> Result<[UInt8], RPCError> {
+      await gate.wait()
+      return refusal.map { .failure($0) } ?? .success(JSONWriter.bytes(of: [:]))
+    }
+
+    func abandon() {}
+  }
+
   @Test func `An attachment that goes away ends its connection`() async throws {
     let daemon = TestDaemon { _, _ in .answer([:]) }
     try await daemon.serve(at: directory.socket) { daemon in

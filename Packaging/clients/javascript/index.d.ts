@@ -110,7 +110,10 @@ export type Answering = (
 export interface Attachment extends AsyncIterableIterator<Status> {
   /** The current status. */
   readonly status: Status;
-  /** Detaches the delegate: the daemon asks it no more and does not wait for its return. */
+  /**
+   * Detaches the delegate: the daemon asks it no more and does not wait for its return. While the connection is lost,
+   * the daemon can't be told, and waits for the delegate up to `delegate.grace`.
+   */
   detach(): Promise<void>;
 }
 

@@ -25,8 +25,11 @@ public final class DelegateAttachment: Sendable {
 
   /// Detaches the delegate. The daemon sends it no further questions and does not wait for its return.
   ///
-  /// - Throws: `SDKClientError` when the call to the daemon failed. The connection is closed all the same, which the
-  ///   daemon notices.
+  /// While the connection is lost, the daemon can't be told. Questions that it has for the instances then wait for the
+  /// delegate up to `delegate.grace`, as after any loss, unless there is a token provider.
+  ///
+  /// - Throws: `SDKClientError` when the call to the daemon failed. The connection is closed all the same, and the daemon
+  ///   takes that for a loss.
   public func detach() async throws {
     let told = await keeper.detach()
     task.cancel()

@@ -33,18 +33,32 @@ final class DelegateKeeper: Sendable {
   ///
   /// - Throws: `SDKClientError`, or `CancellationError`.
   func attach() async throws {
-    let connection = try await link.open(onRequest: onRequest)
+    let connection = try await link.open { [weak self] method, params async throws(RPCError) in
+      guard let self, !self.isRevoked else { return ["defer": true] }
+      return try await self.onRequest(method, params)
+    }
+    // Set before the call: `detach` must reach a connection that is being attached.
+    let isWanted = state.withLock { state in
+      if !state.isDetaching { state.connection = connection }
+      return !state.isDetaching
+    }
     do {
+      guard isWanted else { throw CancellationError() }
       _ = try await connection.call(
         method: DelegateAttach.name, params: try JSONValueEncoder.encode(params), timeout: link.options.callTimeout)
       try Task.checkCancellation()
     } catch {
-      connection.close()
+      // `detach` may wait for its own call on this connection, and closes it then.
+      if !isWanted || !isDetaching { connection.close() }
       throw try link.failure(error)
     }
-    state.withLock { $0.connection = connection }
-    tell(.attached)
+    if !isDetaching { tell(.attached) }
   }
+
+  private var isDetaching: Bool { state.withLock { $0.isDetaching } }
+
+  /// Whether the delegate was detached before it was attached, so that it passes all questions.
+  private var isRevoked: Bool { state.withLock { $0.isDetaching && $0.status != .attached } }
 
   /// Keeps the delegate attached until it is detached, cancelled, or refused for good.
   func run() async {
@@ -54,9 +68,9 @@ final class DelegateKeeper: Sendable {
       let loss = await loss(of: connection)
       // A connection that lasts longer than the longest pause shows a healthy daemon, so the pauses start over.
       if .now - begin > schedule.longest { schedule = link.options.reconnect }
-      guard let loss, !state.withLock({ $0.isDetaching }) else { return end(nil) }
+      guard let loss, !isDetaching else { return end(nil) }
       tell(.detached(loss))
-      if let refusal = await attachAgain(&schedule) { return end(refusal.error) }
+      if let refusal = await attachAgain(&schedule) { return end(isDetaching ? nil : refusal.error) }
     }
     end(nil)
   }
@@ -98,7 +112,7 @@ final class DelegateKeeper: Sendable {
     while let pause = schedule.next(random: link.options.random()) {
       do {
         try await link.options.sleep(max(pause, last.retryAfter ?? .zero))
-        guard !state.withLock({ $0.isDetaching }) else { return Refusal(error: nil) }
+        guard !isDetaching else { return Refusal(error: nil) }
         try await attach()
         return nil
       } catch {
@@ -116,7 +130,9 @@ final class DelegateKeeper: Sendable {
   }
 
   private func end(_ error: SDKClientError?) {
-    let connection = state.withLock { state in
+    // A connection on which `detach` waits for its own call is closed by it.
+    let connection = state.withLock { state -> (any SDKConnection)? in
+      guard !state.isDetaching else { return nil }
       defer { state.connection = nil }
       return state.connection
     }

@@ -168,7 +168,10 @@ class Attachment(_Part[aio.Attachment]):
         return self._part.status
 
     def detach(self) -> None:
-        """Detaches the delegate: the daemon asks it no more and does not wait for its return."""
+        """Detaches the delegate: the daemon asks it no more and does not wait for its return.
+
+        While the connection is lost, the daemon can't be told, and waits for the delegate up to `delegate.grace`.
+        """
         self._runner.run(self._part.detach)
 
     def __iter__(self) -> Attachment:

@@ -59,6 +59,7 @@ class Attachment:
     async def detach(self) -> None:
         """Detaches the delegate: the daemon asks it no more and does not wait for its return.
 
+        While the connection is lost, the daemon can't be told, and waits for the delegate up to `delegate.grace`.
         Raises `Error` when the call to the daemon failed. The connection is closed all the same.
         """
         self._is_detaching = True
