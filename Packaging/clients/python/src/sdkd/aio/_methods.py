@@ -812,7 +812,9 @@ class TokenMethods(Namespace):
         Asks for a new token and returns it, or the error; then the cached token stays as it was. After failures of the
         provider it fails until the next attempt is due, and within `refresh.min_interval` it returns the last result
         again.
-        For a caller with control neither applies.
+        A token that `token.reject` reports within that time of the last attempt fails with providerBackoff until it is
+        over.
+        For a caller with control none of this applies.
 
         - `instance`: the instance
         - `service`: the service, for kinds that have several
