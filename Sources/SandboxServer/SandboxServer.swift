@@ -28,6 +28,11 @@ public actor SandboxServer {
     http = HTTPServer(config: configuration, handler: SandboxHandler(namespaces: NamespaceRegistry(), jobs: jobs))
   }
 
+  deinit {
+    sockets?.cancel()
+    running?.cancel()
+  }
+
   /// Starts to listen and returns the port. Throws if it can't listen on the port.
   public func start() async throws -> UInt16 {
     let (events, event) = AsyncStream<(any Error)?>.makeStream()

@@ -69,6 +69,13 @@ import Testing
     #expect(throws: RawClient.Failure.self) { try RawClient(port: sandbox.port) }
   }
 
+  @Test func `A server that nobody refers to any more stops`() async throws {
+    let port = try await SandboxServer().start()
+    let end = ContinuousClock.now + .seconds(60)
+    while (try? RawClient(port: port)) != nil, .now < end { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(throws: RawClient.Failure.self) { try RawClient(port: port) }
+  }
+
   @Test func `A body that is too large gets its answer and an end`() async throws {
     try await LiveSandbox.run { sandbox in
       let client = try RawClient(port: sandbox.port)
