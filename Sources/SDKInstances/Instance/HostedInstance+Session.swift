@@ -16,8 +16,8 @@ extension HostedInstance {
     try await awaitAcceptedLogin(name, within: limit)
     try await createMissingUser(on: name, within: limit)
     // No revoked credential from before this process is issued unchecked.
-    try await actor.firstProbe(on: name)?.value(
-      within: limit.left, of: id, lacking: "The check of the credential has not ended")
+    let probe = try await limit.limiting(self) { [actor] in try await actor.firstProbe(on: name) }
+    try await probe?.value(within: limit.left, of: id, lacking: "The check of the credential has not ended")
     let present = try await present(name)
     if let reason = present.adapter.capabilities.bans?.hidden(present.identity) { return present.hidden(reason) }
     switch present.state.machine.phase {
@@ -78,7 +78,9 @@ extension HostedInstance {
 
   private func createMissingUser(on service: String?, within limit: WaitLimit) async throws {
     for _ in 0..<4 {
-      let creation = try await actor.change(service) { try $0.createAnonymousUser(on: service, $1) }
+      let creation = try await limit.limiting(self) { [actor] in
+        try await actor.change(service) { try $0.createAnonymousUser(on: service, $1) }
+      }
       guard let creation else { return }
       do {
         let outcome = try await creation.value(
@@ -93,7 +95,7 @@ extension HostedInstance {
 
   /// Opens the session. Returns `nil` if the identity or its token changed while the session was being opened.
   private func opened(_ service: String?, with token: Token?, within limit: WaitLimit) async throws -> Session? {
-    await actor.step(service) { $0.hastenConnection(of: service, $1) }
+    try await limit.limiting(self) { [actor] in await actor.step(service) { $0.hastenConnection(of: service, $1) } }
     let first = try await present(service)
     let found: SessionOpening
     switch try await additions(to: first, within: limit) {

@@ -30,7 +30,9 @@ extension HostedInstance {
     let limit = WaitLimit(timeout)
     var isRenewed = false
     for _ in 0..<4 {
-      let (token, pending) = try await actor.wanted(name, minTTL: minTTL, isRenewed: isRenewed, http: http)
+      let (token, pending) = try await limit.limiting(self) { [actor, isRenewed] in
+        try await actor.wanted(name, minTTL: minTTL, isRenewed: isRenewed, http: http)
+      }
       if let token { return token }
       do {
         if case .failed(let error)? = try await pending?.value(within: limit.left, of: id) {
@@ -62,7 +64,9 @@ extension HostedInstance {
         _ = try await probe.value(within: limit.left, of: id)
       } catch let error as SDKError where error.reason != .timeout {}
     }
-    let pending = try await actor.change(name) { try $0.refreshDemanded(resetting: resetting, on: name, $1) }
+    let pending = try await limit.limiting(self) { [actor] in
+      try await actor.change(name) { try $0.refreshDemanded(resetting: resetting, on: name, $1) }
+    }
     if case .failed(let error)? = try await pending?.value(within: limit.left, of: id) { throw error }
     let present = try await present(name)
     guard var token = present.livingToken(stale: false, http: false) else {

@@ -70,6 +70,25 @@ struct WaitLimit: Sendable {
   /// - Parameter timeout: the seconds from now on; `nil` for no limit.
   init(_ timeout: Double?) { end = timeout.map { ContinuousClock.now + .seconds($0) } }
 
+  /// Runs a step of an instance, which may wait for the commit of an earlier change. A step that the caller no longer
+  /// waits for is made all the same.
+  ///
+  /// - Throws: also `timeout`.
+  func limiting<Value: Sendable>(
+    _ instance: HostedInstance, _ step: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    guard let left else { return try await step() }
+    let outcome = Promise<Value>()
+    instance.environment.operations.start {
+      do {
+        outcome.resolve(.success(try await step()))
+      } catch {
+        outcome.resolve(.failure(error))
+      }
+    }
+    return try await outcome.value(within: left, of: instance.id, lacking: "An earlier change has not been stored")
+  }
+
   /// The seconds that are left; `nil` without a limit.
   var left: Double? { end.map { max(0, ($0 - ContinuousClock.now) / .seconds(1)) } }
 }

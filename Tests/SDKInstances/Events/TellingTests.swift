@@ -88,6 +88,29 @@ struct TellingTests {
     }
   }
 
+  @Test("A call with a timeout does not wait longer for an earlier change", .timeLimit(.minutes(1)), arguments: 0..<3)
+  func timeoutsBehindACommit(call: Int) async throws {
+    let gate = Gate()
+    defer { gate.open() }
+    try await World.run(wipeGate: gate) { world in
+      defer { gate.open() }
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let logout = Task { try await desk.signOut() }
+      try await eventually("the logout is being stored") { gate.waitingCount == 1 }
+      let end = await reason {
+        switch call {
+        case 0: _ = try await desk.token(timeout: 0.05)
+        case 1: _ = try await desk.refresh(timeout: 0.05, resetting: false)
+        default: _ = try await desk.openSession(minTTL: 0, timeout: 0.05)
+        }
+      }
+      #expect(end == "timeout")
+      gate.open()
+      #expect(try await logout.value)
+    }
+  }
+
   @Test func `An event that nobody reports is listed all the same`() async throws {
     try await World.run(patience: .milliseconds(20)) { world in
       let desk = try await world.instance()
