@@ -43,6 +43,40 @@ extension String? {
   public func hasSameBytes(as other: String?) -> Bool { map { UTF8Key($0) } == other.map { UTF8Key($0) } }
 }
 
+extension [String: String] {
+  /// Returns whether this has all members of another dictionary. Names and values compare as UTF-8 bytes.
+  public func includes(_ others: [String: String]) -> Bool {
+    others.allSatisfy { other in
+      guard let index = index(forKey: other.key) else { return false }
+      return self[index].key.hasSameBytes(as: other.key) && self[index].value.hasSameBytes(as: other.value)
+    }
+  }
+
+  /// Returns whether both have the same members. Names and values compare as UTF-8 bytes.
+  public func hasSameBytes(as other: [String: String]) -> Bool { count == other.count && includes(other) }
+}
+
+/// Makes texts in a `Hashable` type compare as UTF-8 bytes, names and values alike.
+@propertyWrapper
+public struct UTF8Texts: Sendable, Hashable, Encodable {
+  /// The texts by name.
+  public var wrappedValue: [String: String]
+
+  /// Creates the wrapper of these texts.
+  public init(wrappedValue: [String: String]) { self.wrappedValue = wrappedValue }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(wrappedValue)
+  }
+
+  public static func == (one: UTF8Texts, other: UTF8Texts) -> Bool {
+    one.wrappedValue.hasSameBytes(as: other.wrappedValue)
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(Set(wrappedValue.keys.map { UTF8Key($0) })) }
+}
+
 extension String {
   /// Returns the longest prefix of whole Unicode scalars that has at most `count` bytes in UTF-8.
   ///

@@ -72,7 +72,7 @@ extension JSONSchema {
 
   private func objectViolation(_ value: JSON, _ members: [JSONMember], _ path: String) -> JSONSchemaViolation? {
     guard let object = value.objectValue else { return wrong(path) }
-    for member in object.members where !members.contains(where: { $0.name == member.key }) {
+    for member in object.members where !members.contains(where: { $0.name.hasSameBytes(as: member.key) }) {
       let name = member.key.clipped(toUTF8: 64)
       return JSONSchemaViolation(
         member: Self.join(path, name), problem: .unknown(nearest: name.nearest(in: members.map(\.name))))

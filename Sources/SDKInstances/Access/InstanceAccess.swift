@@ -9,7 +9,7 @@ struct InstanceAccess: Sendable, Hashable, Codable {
   var ownerRule: AccessRule?
   var source: Instance.Source
   var access: AccessRules
-  var labels: [String: String]
+  @UTF8Texts var labels: [String: String]
 }
 
 extension InstanceAccess {

@@ -1,3 +1,4 @@
+import JSONRPC
 public import SDKProtocol
 public import StateStore
 
@@ -65,7 +66,6 @@ public struct EventFilter: Sendable {
   func admits(_ id: InstanceID, labels known: @autoclosure () -> [String: String]) -> Bool {
     if let instances, !instances.contains(id) { return false }
     guard !labels.isEmpty else { return true }
-    let known = known()
-    return labels.allSatisfy { known[$0.key] == $0.value }
+    return known().includes(labels)
   }
 }

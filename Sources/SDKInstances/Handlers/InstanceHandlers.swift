@@ -75,17 +75,22 @@ enum InstanceHandlers {
   }
 
   private static func merged(_ labels: [String: String], _ patch: JSONObject) throws -> [String: String] {
-    var result = labels
+    // As an object, since its names compare as bytes.
+    var result = JSONObject(labels.map { ($0.key, .string($0.value)) })
     for member in patch.members {
       switch member.value {
       case .null: result[member.key] = nil
-      case .string(let text): result[member.key] = text
+      case .string: result[member.key] = member.value
       default:
         throw RPCError.invalidParams(
           "The member labels.\(member.key.clipped(toUTF8: 64)) must be a string or null.", member: "labels")
       }
     }
-    return result
+    if let name = result.equivalentName {
+      throw RPCError.invalidParams(
+        "The member labels.\(name.clipped(toUTF8: 64)) must be \(JSONSchema.anotherName).", member: "labels")
+    }
+    return result.members.reduce(into: [:]) { $0[$1.key] = $1.value.stringValue }
   }
 
   private static func refuseFile(_ instance: HostedInstance) throws {

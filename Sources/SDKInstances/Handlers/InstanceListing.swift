@@ -66,9 +66,7 @@ struct InstanceListing {
       if let kind = params.kind, instance.kind != kind { return nil }
       if let state = params.state, instance.state != state { return nil }
       guard let role = registry.role(of: context.peer, on: instance) else { return nil }
-      guard let wanted = params.labels, !wanted.isEmpty else { return role }
-      let labels = instance.currentDefinition.labels
-      return wanted.allSatisfy { labels[$0.key] == $0.value } ? role : nil
+      return instance.currentDefinition.labels.includes(params.labels ?? [:]) ? role : nil
     case .quarantined:
       guard
         isAdmin, params.kind == nil, params.labels?.isEmpty ?? true, params.state ?? .quarantined == .quarantined

@@ -28,7 +28,7 @@ public struct Definition: Sendable, Hashable, Codable {
   /// The access rules: which callers have which role.
   public var access: AccessRules
   /// The operator's labels.
-  public var labels: [String: String]
+  @UTF8Texts public var labels: [String: String]
   /// The action on the vendor's session when the instance's configuration file is removed; `nil` means `delete`.
   public var onRemove: OnRemove?
 
@@ -56,7 +56,7 @@ public struct Definition: Sendable, Hashable, Codable {
   func changes(to new: Definition) throws -> JSONObject {
     let parts = [
       ("settings", settings == new.settings), ("provider", provider == new.provider), ("access", access == new.access),
-      ("labels", labels == new.labels), ("on_remove", onRemove == new.onRemove),
+      ("labels", _labels == new._labels), ("on_remove", onRemove == new.onRemove),
     ].filter { !$0.1 }.map(\.0)
     var data: JSONObject = ["changed": .array(parts.map(JSON.string))]
     guard access != new.access else { return data }

@@ -61,7 +61,7 @@ struct EdnaAuthorization {
     var state = EdnaState(identity.kindState)
     state.given = auth
     if let data = user.data { state.update(data) }
-    if let name = user.name, name != identity.user.name {
+    if let name = user.name, !user.name.hasSameBytes(as: identity.user.name) {
       identity.user.name = name
       state.noteName()
     }

@@ -36,6 +36,11 @@ public struct AccessRule: Sendable, Hashable {
     self.conditions = conditions
   }
 
+  /// Returns whether both rules have the same text, as UTF-8 bytes: users are told apart by the bytes of their names.
+  public static func == (one: AccessRule, other: AccessRule) -> Bool { one.text.hasSameBytes(as: other.text) }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(UTF8Key(text)) }
+
   private static func condition(_ text: String) -> Condition? {
     if text == "*" { return .everyone }
     guard let colon = text.firstIndex(of: ":") else { return nil }

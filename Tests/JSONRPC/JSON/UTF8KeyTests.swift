@@ -37,5 +37,17 @@ struct UTF8KeyTests {
     #expect(one == other)
     #expect(!one.hasSameBytes(as: other))
     #expect(Set([UTF8Key(one), UTF8Key(other)]).count == 2)
+    #expect(JSON.string(one) != JSON.string(other))
+    #expect(JSON.object(["a": [.string(one)]]) != JSON.object(["a": [.string(other)]]))
+    for (members, others) in [(["a": one], ["a": other]), ([one: "a"], [other: "a"])] {
+      #expect(members == others)
+      #expect(!members.includes(others))
+      #expect(!members.hasSameBytes(as: others))
+      #expect(members.hasSameBytes(as: members))
+      #expect(UTF8Texts(wrappedValue: members) != UTF8Texts(wrappedValue: others))
+    }
+    let schema = JSONSchema.object([.optional(one, .any, "")])
+    #expect(schema.violation(in: .object(JSONObject([(other, 1)])))?.member == other)
+    #expect(schema.violation(in: .object(JSONObject([(one, 1)]))) == nil)
   }
 }

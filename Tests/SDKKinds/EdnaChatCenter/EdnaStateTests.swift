@@ -20,6 +20,13 @@ import Testing
     #expect(state.pending == .init(data: ["plan": "gold"]))
   }
 
+  @Test func `Attributes that differ only in their bytes are new`() {
+    var state = EdnaState()
+    state.data = ["city": "Saint-Andr\u{E9}"]
+    state.update(["city": "Saint-Andre\u{301}"])
+    #expect(state.pending != nil)
+  }
+
   @Test func `The empty set is one, and none before any is no news`() {
     var state = EdnaState()
     state.update([:])

@@ -96,7 +96,7 @@ struct EdnaState: Sendable, Hashable {
   /// Stores attributes to be sent when a chat opens next. Does nothing if the vendor has them already and no change is
   /// pending.
   mutating func update(_ data: [String: String]) {
-    guard pending != nil || data != self.data ?? [:] else { return }
+    guard pending != nil || !data.hasSameBytes(as: self.data ?? [:]) else { return }
     pending = Pending(data: data)
   }
 
