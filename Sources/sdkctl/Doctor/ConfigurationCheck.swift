@@ -28,9 +28,19 @@ struct ConfigurationCheck {
       return Finding(
         .failing, "configuration",
         "\(file) and instances.d have \(mistakes == 1 ? "1 mistake" : "\(mistakes) mistakes"): \(lines.first ?? "")",
-        advice: place.command("config check"))
+        advice: Self.advice(place))
     default: return Finding(.failing, "configuration", "sdkd --check ended with \(ended.status).")
     }
+  }
+
+  /// Returns the commands that list the mistakes, and that apply the corrected configuration.
+  static func advice(_ place: DaemonPlace) -> String {
+    "\(place.command("config check")); correct what it lists; \(reload(place))"
+  }
+
+  /// Returns the command that applies a changed configuration.
+  static func reload(_ place: DaemonPlace) -> String {
+    place.systemctl("reload", "service", byHand: place.command("reload"))
   }
 
   /// Returns the sentence about a configuration file that does not exist; `nil` if it exists.

@@ -32,7 +32,7 @@ struct ProviderCheck {
         return Finding(
           .skipped, "provider", "\(id): only admins are told where the unit \(unit) should have its socket.")
       }
-      return Self.missingSocket(of: unit, id: id, place)
+      return Self.missingSocket(of: unit, id: id, place) ?? closedSocket(of: unit, id: id)
     }
     guard provider?["shell"]?.boolValue != true, let path = provider?["command"]?.arrayValue?.first?.stringValue else {
       return nil
@@ -64,11 +64,45 @@ struct ProviderCheck {
     guard access(socket, F_OK) != 0, errno == ENOENT else { return nil }
     return Finding(
       .failing, "provider", "\(id): there is no socket at \(socket).",
-      advice: "systemctl enable --now sdkd-provider-\(place.tenant.map { "\($0)-" } ?? "")\(unit).socket")
+      advice: "systemctl enable --now \(socketUnit(of: unit, place))")
+  }
+
+  /// Returns the finding for a unit whose socket the daemon's user may not connect to; `nil` if it may, or if that is
+  /// not known.
+  private func closedSocket(of unit: String, id: String) -> Finding? {
+    var status = stat()
+    guard let daemon, daemon != 0, let socket = place.unitSockets.map({ "\($0)/\(unit).sock" }),
+      stat(socket, &status) == 0, status.st_uid != daemon, status.st_mode & 0o022 == 0
+    else { return nil }
+    let name = Self.socketUnit(of: unit, place)
+    let user = getpwuid(daemon).map { String(cString: $0.pointee.pw_name) } ?? "\(daemon)"
+    return Finding(
+      .failing, "provider", "\(id): the daemon's user \(user) may not connect to \(socket).",
+      advice: "systemctl cat \(name); set SocketUser=\(user) there; systemctl daemon-reload; "
+        + "systemctl restart \(name); \(place.command("refresh \(id)"))")
+  }
+
+  private static func socketUnit(of unit: String, _ place: DaemonPlace) -> String {
+    "sdkd-provider-\(place.tenant.map { "\($0)-" } ?? "")\(unit).socket"
+  }
+
+  /// Returns the finding for a unit whose program does not exist or can't be executed, as its exit status says; `nil`
+  /// for another status.
+  private func unusableProgram(_ id: String, _ exit: String?) -> Finding? {
+    let faults = ["126": ("can't be executed", "make it executable"), "127": ("does not exist", "install it")]
+    guard let unit = instance["provider"]?["unit"]?.stringValue, let exit, let (what, cure) = faults[exit] else {
+      return nil
+    }
+    let service = Self.socketUnit(of: unit, place).replacing(".socket", with: "@.service")
+    return Finding(
+      .failing, "provider",
+      "\(id): the program of its provider, or one that it starts, \(what) (exit status \(exit)).",
+      advice: "systemctl cat \(service) shows the program; \(cure); \(place.command("refresh \(id)"))")
   }
 
   private func breaker(_ id: String) -> Finding? {
     guard let bridge = instance["bridge"]?.objectValue, bridge["state"]?.stringValue != "closed" else { return nil }
+    if let finding = unusableProgram(id, bridge["lastExit"]?.stringValue) { return finding }
     let words = BridgeWords.readable(instance, now: .now)["bridge"]
     let state = words?["state"]?.stringValue ?? "?"
     let last = words?["lastRun"]?.stringValue.map { "its provider \($0); " } ?? ""
