@@ -22,7 +22,7 @@ struct SDKDaemonCommand: ParsableCommand {
       """,
     version: SDKVersion.program)
 
-  @Option(help: "The configuration file; instances.d is looked for beside it.")
+  @Option(help: "The configuration file FILE; FILE.d and instances.d are looked for beside it.")
   var config: String?
 
   @Option(help: "The directory of the state.")
@@ -36,6 +36,9 @@ struct SDKDaemonCommand: ParsableCommand {
 
   @Flag(help: "Check the configuration, say every mistake, and exit.")
   var check = false
+
+  @Flag(help: .hidden)
+  var showConfig = false
 
   @Flag(help: "Print the OpenRPC document of the control protocol and exit.")
   var openrpc = false
@@ -83,6 +86,7 @@ struct SDKDaemonCommand: ParsableCommand {
       throw ExitCode(Restoration.run(paths, restore ?? "", beginsAnew: restoreNothing))
     }
     if inspectKey { throw ExitCode(KeyInspection.run(paths)) }
+    if showConfig { throw ExitCode(ConfigurationCheck.show(paths)) }
     if check {
       throw ExitCode(ConfigurationCheck.run(paths, needsFile: config != nil && !configMayBeAbsent))
     }
@@ -116,19 +120,42 @@ enum ConfigurationCheck {
       StandardError.write(untrusted: "\(path): The file does not exist.")
       return 78
     }
-    // Root checks the package's configuration for a daemon that runs as its own user, with the rights of that user:
-    // root can read what the daemon can't.
-    let user = ServiceUser(ofConfiguration: path)
-    user?.become()
+    let user = becomeUser(of: path)
     let loaded = ConfigurationLoader.load(
       path: path, kinds: Kinds.all, commandNeedsSameUid: paths.isService || user != nil)
     let mistakes = loaded.mistakes + loaded.warnings
     for mistake in mistakes { StandardError.write(untrusted: "\(mistake)") }
     if mistakes.isEmpty {
       let count = loaded.instances.count
-      print("\(path): \(count == 1 ? "1 instance" : "\(count) instances"), no mistakes")
+      let dropIns = loaded.dropIns == 1 ? " and 1 drop-in" : " and \(loaded.dropIns) drop-ins"
+      let files = "\(path)\(loaded.dropIns == 0 ? "" : dropIns)"
+      print("\(files): \(count == 1 ? "1 instance" : "\(count) instances"), no mistakes")
       return 0
     }
     return 78
+  }
+
+  /// `sdkd --show-config`: prints the settings that files set as JSON.
+  ///
+  /// - Returns: 0, or 78 (`EX_CONFIG`) and the mistakes when a file can't be used.
+  static func show(_ paths: DaemonPaths) -> Int32 {
+    _ = becomeUser(of: paths.config)
+    let files = ConfigurationFiles(main: paths.config)
+    let directory = MistakeLog(file: files.dropInDirectory)
+    let (settings, logs) = files.settings(directory)
+    let mistakes = ([directory] + logs).flatMap(\.sorted)
+    for mistake in mistakes { StandardError.write(untrusted: "\(mistake)") }
+    guard mistakes.isEmpty else { return 78 }
+    print(JSONWriter.text(of: settings.shown))
+    return 0
+  }
+
+  /// Takes the rights of the user whose daemon has this configuration: root can read what the daemon can't.
+  ///
+  /// - Returns: the user; `nil` for a file that belongs to no unit.
+  private static func becomeUser(of path: String) -> ServiceUser? {
+    let user = ServiceUser(ofConfiguration: path)
+    user?.become()
+    return user
   }
 }

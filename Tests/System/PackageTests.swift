@@ -38,12 +38,14 @@ import Testing
   @Test func everythingIsInItsPlace() async throws {
     try await Machine.with { machine in
       let rights = try await machine.sh(
-        "stat -c '%U:%G %a %n' /etc/sdkd /etc/sdkd/sdkd.toml /etc/sdkd/instances.d /var/lib/sdkd /run/sdkd/sdkd.sock")
+        "stat -c '%U:%G %a %n' /etc/sdkd /etc/sdkd/sdkd.toml /etc/sdkd/instances.d /etc/sdkd/sdkd.toml.d /var/lib/sdkd /run/sdkd/sdkd.sock"
+      )
       #expect(
         rights.output == """
           root:sdkd 750 /etc/sdkd
           root:sdkd 640 /etc/sdkd/sdkd.toml
           root:sdkd 750 /etc/sdkd/instances.d
+          root:sdkd 750 /etc/sdkd/sdkd.toml.d
           sdkd:sdkd 700 /var/lib/sdkd
           root:root 666 /run/sdkd/sdkd.sock
 
@@ -196,8 +198,10 @@ import Testing
           systemd-tmpfiles --create --remove --boot
           dpkg --install /opt/packages/sdkd_*.deb >/dev/null 2>&1
           """)
-      let rights = try await machine.sh("stat -c '%U:%G %a' /etc/sdkd /etc/sdkd/sdkd.toml /etc/sdkd/instances.d").output
-      #expect(rights == "root:sdkd 755\nroot:operators 664\nroot:sdkd 750\n")
+      let rights = try await machine.sh(
+        "stat -c '%U:%G %a' /etc/sdkd /etc/sdkd/sdkd.toml /etc/sdkd/instances.d /etc/sdkd/sdkd.toml.d"
+      ).output
+      #expect(rights == "root:sdkd 755\nroot:operators 664\nroot:sdkd 750\nroot:sdkd 750\n")
     }
   }
 

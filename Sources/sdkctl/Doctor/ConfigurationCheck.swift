@@ -10,7 +10,6 @@ struct ConfigurationCheck {
     guard let file = place.configuration else {
       return Finding(.skipped, "configuration", "Only an admin is told which files the daemon reads.")
     }
-    if let absence = Self.absence(of: file) { return Finding(.ok, "configuration", absence) }
     let ended: ChildProcess.Ended
     do throws(ChildProcess.Failure) {
       ended = try Self.run(file, until: deadline)
@@ -20,14 +19,16 @@ struct ConfigurationCheck {
     let lines = ended.errors.split(separator: "\n")
     let mistakes = lines.count
     switch ended.status {
-    case 0: return Finding(.ok, "configuration", "\(ended.output.split(separator: "\n").first ?? "No mistakes").")
+    case 0:
+      let checked = "\(ended.output.split(separator: "\n").first ?? "No mistakes")."
+      return Finding(.ok, "configuration", Self.absence(of: file) ?? checked)
     case 78 where mistakes > 0 && access(file, R_OK) != 0 && errno == EACCES:
       return Finding(
         .skipped, "configuration", "\(file) can't be read by this user.", advice: "run sdkctl doctor as root")
     case 78:
       return Finding(
         .failing, "configuration",
-        "\(file) and instances.d have \(mistakes == 1 ? "1 mistake" : "\(mistakes) mistakes"): \(lines.first ?? "")",
+        "The configuration has \(mistakes == 1 ? "1 mistake" : "\(mistakes) mistakes"): \(lines.first ?? "")",
         advice: Self.advice(place))
     default: return Finding(.failing, "configuration", "sdkd --check ended with \(ended.status).")
     }
@@ -45,7 +46,9 @@ struct ConfigurationCheck {
 
   /// Returns the sentence about a configuration file that does not exist; `nil` if it exists.
   static func absence(of file: String) -> String? {
-    access(file, F_OK) != 0 && errno == ENOENT ? "There is no \(file); everything has its default." : nil
+    guard access(file, F_OK) != 0 && errno == ENOENT else { return nil }
+    let what = access("\(file).d", F_OK) == 0 ? "what \(file).d does not set" : "everything"
+    return "There is no \(file); \(what) has its default."
   }
 
   /// Runs `sdkd --check` on a configuration file.

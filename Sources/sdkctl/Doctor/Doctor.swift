@@ -50,7 +50,9 @@ struct Doctor {
       origins: VendorCheck.origins(of: instances, document), proxy: info["proxy"]?["url"]?.stringValue,
       exceptions: info["proxy"]?["exceptions"]?.arrayValue?.compactMap(\.stringValue) ?? [],
       knowsProxy: isAdmin,
-      authorities: TrustedAuthorities(configuration: place.configuration, process: info["pid"]?.intValue))
+      authorities: TrustedAuthorities(
+        place.configuration.flatMap { try? FileSettings(of: $0, until: .now + Self.hurry) },
+        process: info["pid"]?.intValue))
     add(vendors.findings(), next: "configuration, key, disk, clock and journal")
     let descriptors = DescriptorCheck.finding(process: info["pid"]?.intValue, place).map { [$0] } ?? []
     return found + descriptors + around(place, within: Self.leisure)

@@ -1,4 +1,5 @@
 import Glibc
+import JSONRPC
 import Linux
 
 /// The certificate authorities that a daemon trusts at vendors.
@@ -14,42 +15,19 @@ enum TrustedAuthorities: Hashable {
   /// in its environment, else the machine's.
   ///
   /// - Parameters:
-  ///   - configuration: the path of the configuration file; `nil` if it is not known.
+  ///   - settings: the settings in the configuration's files; `nil` if they are not known.
   ///   - process: the daemon's process.
-  init(configuration: String?, process: Int?) {
-    guard let configuration else {
+  init(_ settings: FileSettings?, process: Int?) {
+    guard let settings else {
       self = .unknown
       return
     }
-    var found = TrustedAuthorities.system
-    if ConfigurationCheck.absence(of: configuration) == nil {
-      found = BoundedFile.text(at: configuration, limit: 1 << 20).map { TrustedAuthorities(inFile: $0) } ?? .unknown
-    }
+    var found = settings["network.ca_file"]?.stringValue.map { TrustedAuthorities.file($0) } ?? .system
     if found == .system {
       let text = process.flatMap { BoundedFile.text(at: "/proc/\($0)/environ", limit: 1 << 20) }
       found = text.map { TrustedAuthorities(inEnvironment: $0) } ?? .unknown
     }
     self = found
-  }
-
-  /// Reads the key `ca_file` in the text of a configuration file, which only the table `network` has.
-  init(inFile text: String) {
-    let lines = text.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }
-    guard let line = lines.first(where: { !$0.hasPrefix("#") && $0.contains("ca_file") }) else {
-      self = .system
-      return
-    }
-    // The text before the quoted path, the path, and the text after it. Other forms, such as a table on one line, are
-    // left to the daemon.
-    let parts = line.split(maxSplits: 2, omittingEmptySubsequences: false) { $0 == "\"" || $0 == "'" }
-    let key = parts[0].filter { !$0.isWhitespace }
-    guard parts.count == 3, ["ca_file=", "network.ca_file="].contains(key), !parts[1].isEmpty, !parts[1].contains("\\"),
-      let rest = parts.last?.drop(while: \.isWhitespace), rest.isEmpty || rest.hasPrefix("#")
-    else {
-      self = .unknown
-      return
-    }
-    self = .file(String(parts[1]))
   }
 
   /// Reads the variables of OpenSSL in an environment, as `/proc/PID/environ` has it.

@@ -106,7 +106,7 @@ struct ReasonEntry: Hashable {
       "shortLived", .client, [75], retry: .sometimes, "`sdkctl token --strict` got a token shorter than `--min-ttl`.",
       "Ask for less, or have your backend issue tokens that live longer."),
     ReasonEntry(
-      "configuration", .client, [78], "`sdkctl config check` found mistakes, or the file does not exist.",
+      "configuration", .client, [78], "`sdkctl config` found mistakes, or the file does not exist.",
       "Correct the mistakes; each is listed with its file and line."),
     ReasonEntry(
       "problems", .client, [1], "`sdkctl reload` could not put all of the configuration in force.",
@@ -126,7 +126,7 @@ struct ReasonEntry: Hashable {
       "program", .client, [1], "A program that `sdkctl` needs can't be run, or did not end in time.",
       "Install the program that the message names, or find out why it hangs."),
     ReasonEntry(
-      "noProgram", .client, [1], "`sdkctl config check` can't run `sdkd`.",
+      "noProgram", .client, [1], "`sdkctl config` can't run `sdkd`.",
       "Install `sdkd`, or put its folder into `PATH`."),
     ReasonEntry(
       "failed", .client, [1], "`sdkd --check` failed before it had checked the configuration.",

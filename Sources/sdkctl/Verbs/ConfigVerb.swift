@@ -4,7 +4,8 @@ import JSONRPC
 /// `sdkctl config`: the commands for the configuration's files.
 struct ConfigVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "config", abstract: "Look at the daemon's configuration.", subcommands: [ConfigCheckVerb.self])
+    commandName: "config", abstract: "Look at the daemon's configuration.",
+    subcommands: [ConfigCheckVerb.self, ConfigShowVerb.self])
 }
 
 /// `sdkctl config check [FILE]`: reports every mistake in the configuration.
@@ -12,8 +13,8 @@ struct ConfigCheckVerb: Verb {
   static let configuration = CommandConfiguration(
     verb: "check", abstract: "Say every mistake in the configuration's files.",
     discussion: """
-      Checks the file of the daemon that is meant, or FILE, with the instances in the directory instances.d beside it, \
-      by sdkd --check. The daemon need not run, and nothing is put in force: that is sdkctl reload, which also says when \
+      Checks the file of the daemon that is meant, or FILE, with its drop-ins in the directory FILE.d and the instances \
+      in instances.d beside it, by sdkd --check. The daemon need not run, and nothing is put in force: that is sdkctl reload, which also says when \
       a call has taken the id of a file. Exit status 78 when there are mistakes, or when FILE does not exist.
       """,
     examples: [
@@ -29,9 +30,7 @@ struct ConfigCheckVerb: Verb {
   var isLocal: Bool { file == nil }
 
   func run(in context: CommandContext) async throws {
-    guard let path = try file ?? DaemonPlace(global.location).configuration else {
-      throw CommandFailure.usage("Say which file: a daemon with a socket of its own can have any.")
-    }
+    let path = try FileSettings.path(file, of: global.location)
     let absence = ConfigurationCheck.absence(of: path)
     // For a daemon a missing file is an empty one.
     if file != nil, absence != nil {
@@ -74,5 +73,42 @@ struct ConfigCheckVerb: Verb {
     }
     object["message"] = .string(String(parts.joined(separator: ":").drop { $0 == " " }))
     return .object(object)
+  }
+}
+
+/// `sdkctl config show [FILE]`: prints the settings that the configuration's files set.
+struct ConfigShowVerb: Verb {
+  static let configuration = CommandConfiguration(
+    verb: "show", abstract: "Show the settings in the configuration's files, and where each comes from.",
+    discussion: """
+      Reads the file of the daemon that is meant, or FILE, and its drop-ins in the directory FILE.d, as a reload would. \
+      Settings that no file sets have their default: sdkd --default-config. Exit status 78 when a file has mistakes.
+      """,
+    examples: [
+      "sdkctl config show",
+      "sdkctl config show ./sdkd.toml -o json",
+    ])
+
+  @Argument(help: "The configuration file, if not that of the daemon.", completion: .file(extensions: ["toml"]))
+  var file: String?
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  var isLocal: Bool { file == nil }
+
+  func run(in context: CommandContext) async throws {
+    let path = try FileSettings.path(file, of: global.location)
+    let settings = try FileSettings(of: path)
+    try context.presenter.list(settings.entries, none: "Everything has its default.", context.errors) {
+      Table(header: ["KEY", "VALUE", "FROM"], rows: settings.entries.map(Self.row))
+    }
+  }
+
+  private static func row(_ entry: JSON) -> [Table.Cell] {
+    let place = "\(entry["file"]?.stringValue ?? ""):\(entry["line"]?.intValue ?? 1)"
+    return [
+      .init(entry["key"]?.stringValue ?? ""), .init(entry["value"].map { JSONWriter.text(of: $0) } ?? "invalid"),
+      .init(place),
+    ]
   }
 }

@@ -8,16 +8,16 @@ import SDKProtocol
 import StateStore
 
 extension Configuration {
-  /// Reads a document. Settings that are missing or invalid keep their default.
+  /// Reads merged settings. Those that are missing or invalid keep their default.
   ///
-  /// - Parameter secrets: resolves the secrets that it refers to.
+  /// - Parameters:
+  ///   - log: collects the mistakes about values; those in the form of the files are known.
+  ///   - secrets: resolves the secrets that the settings refer to.
   init(
-    reading document: TOMLDocument, _ log: MistakeLog, secrets: SecretSource = SecretSource(credentialsDirectory: nil)
+    reading settings: MergedSettings, _ log: MistakeLog, secrets: SecretSource = SecretSource(credentialsDirectory: nil)
   ) {
     self.init()
-    let root = JSON.object(document.root)
-    log.add(Self.schema.findings(in: root))
-    let reader = ValueReader(root: root, log: log)
+    let reader = ValueReader(root: .object(settings.root), log: log)
     readAccess(reader)
     readBridge(reader)
     delegateGrace =
@@ -97,8 +97,9 @@ extension Configuration {
       concurrent: reader.integer(at: "bridge.max_concurrent", 1...4096) ?? providerSlots.concurrent,
       running: reader.integer(at: "bridge.max_running", 1...65_536) ?? providerSlots.running)
     if providerSlots.running < providerSlots.concurrent {
-      let key = reader.json(at: "bridge.max_running") == nil ? "bridge.max_concurrent" : "bridge.max_running"
-      reader.log.add(key, "max_running must be at least max_concurrent: it counts those too.")
+      reader.log.add(
+        reader.key(for: "bridge.max_concurrent", or: "bridge.max_running"),
+        "max_running must be at least max_concurrent: it counts those too.")
     }
   }
 
@@ -176,12 +177,13 @@ extension Configuration.Limits {
     }
   }
 
-  /// Adds a mistake if a share exceeds the whole. It names a key that the file contains, if there is one.
+  /// Adds a mistake if a share exceeds the whole.
   private func check(_ reader: ValueReader) {
     func check(_ part: (key: String, value: Int), _ whole: (key: String, value: Int)) {
       guard part.value > whole.value else { return }
-      let key = reader.json(at: "limits.\(whole.key)") == nil ? part.key : whole.key
-      reader.log.add("limits.\(key)", "\(whole.key) must be at least \(part.key): it counts those too.")
+      reader.log.add(
+        reader.key(for: "limits.\(part.key)", or: "limits.\(whole.key)"),
+        "\(whole.key) must be at least \(part.key): it counts those too.")
     }
     check(("max_in_flight", maxInFlight), ("max_in_flight_per_uid", maxInFlightPerUid))
     check(("subscriptions", subscriptions), ("subscriptions_per_uid", subscriptionsPerUid))

@@ -4,7 +4,7 @@ import Logging
 import SDKProtocol
 
 extension Configuration {
-  /// The shape of `sdkd.toml`.
+  /// The shape of `sdkd.toml` and of each drop-in.
   static let schema = JSONSchema.object(tables.map { .optional($0.name, $0.schema, $0.summary) })
 
   /// The tables of `sdkd.toml`.
@@ -49,7 +49,7 @@ extension Configuration {
       name: "events", summary: "The record of what happened.",
       keys: [
         .key(
-          "retention", retentionSchema, default: "{ age = \"7d\", count = 1000 }",
+          "retention", retentionSchema, isMerged: true, default: "{ age = \"7d\", count = 1000 }",
           "How long events are kept, and how many of each instance.")
       ]),
     ConfigurationTable(

@@ -2,13 +2,21 @@ import Glibc
 import Linux
 import SDKInstances
 
-/// The files of a configuration: the main one and those of the instances, in `instances.d` beside it.
+/// The files of a configuration: the main one, the drop-ins in a directory named after it with `.d`, and those of the
+/// instances, in `instances.d` beside it.
 struct ConfigurationFiles: Sendable {
   /// The main file.
   let main: String
 
   /// The largest file that is read.
   static let maximumBytes = 1 << 20
+  /// The largest number of drop-ins.
+  static let maximumDropIns = 64
+  /// The largest number of instances' files.
+  static let maximumInstances = 65_536
+
+  /// The directory of the drop-ins.
+  var dropInDirectory: String { "\(main).d" }
 
   /// The directory of the instances' files.
   var instancesDirectory: String {
@@ -16,31 +24,57 @@ struct ConfigurationFiles: Sendable {
     return String(main[...slash]) + "instances.d"
   }
 
-  /// Returns the paths of the instances' files, sorted by their bytes. Skips hidden files and those without the suffix
-  /// `.toml`.
+  /// Returns the paths of the instances' files, as `paths(in:atMost:_:)` does.
   func instancePaths(_ log: MistakeLog) -> [String] {
-    guard let directory = opendir(instancesDirectory) else {
+    paths(in: instancesDirectory, atMost: Self.maximumInstances, log)
+  }
+
+  /// Returns the paths of the files in a directory, sorted by their bytes. Skips hidden files and those without the
+  /// suffix `.toml`. Returns none, with a mistake in `log`, when the directory can't be used.
+  private func paths(in path: String, atMost limit: Int, _ log: MistakeLog) -> [String] {
+    guard let directory = opendir(path) else {
       let error = errno
       if error != ENOENT {
         let why = SystemCallError.text(of: error)
-        log.add(nil, "The directory can't be read: \(why).\(Self.cure(of: error, instancesDirectory) ?? "")")
+        log.add(nil, "The directory can't be read: \(why).\(Self.cure(of: error, path) ?? "")")
       }
       return []
     }
     defer { closedir(directory) }
+    var status = stat()
+    if fstat(dirfd(directory), &status) == 0, status.st_mode & S_IWOTH != 0 {
+      log.add(nil, "The directory can be written by everyone; take that away with chmod o-w.")
+      return []
+    }
     var names: [String] = []
     while let entry = readdir(directory) {
       let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
         pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
-      if name.hasSuffix(".toml"), !name.hasPrefix(".") { names.append(name) }
+      guard name.hasSuffix(".toml"), !name.hasPrefix(".") else { continue }
+      guard names.count < limit else {
+        log.add(nil, "The directory has more than \(limit) files NAME.toml.")
+        return []
+      }
+      names.append(name)
     }
-    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { "\(instancesDirectory)/\($0)" }
+    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { "\(path)/\($0)" }
   }
 
-  /// Reads the main file. Returns `nil` when it is absent, which is no mistake, or unreadable, which is one.
-  func mainDocument(_ log: MistakeLog) -> TOMLDocument? {
-    document(main, log, absenceIsFine: true)?.document
+  /// Reads the main file and the drop-ins, and merges them. A file that can't be read is left out, with a mistake. The
+  /// main file may be absent.
+  ///
+  /// - Parameter listed: the log of the directory.
+  /// - Returns: the settings, and the log of each file.
+  func settings(_ listed: MistakeLog) -> (settings: MergedSettings, logs: [MistakeLog]) {
+    var settings = MergedSettings()
+    var logs: [MistakeLog] = []
+    for path in [main] + paths(in: dropInDirectory, atMost: Self.maximumDropIns, listed) {
+      let log = MistakeLog(file: path)
+      logs.append(log)
+      if let content = document(path, log, absenceIsFine: path == main) { settings.merge(content.document.root, log) }
+    }
+    return (settings, logs)
   }
 
   /// Reads an instance's file, with its mode bits. Returns `nil`, with a mistake in `log`, when the file can't be used.

@@ -3,7 +3,7 @@ import SDKInstances
 import SDKKinds
 import SDKProtocol
 
-/// A reader of the configuration: `sdkd.toml` and the `instances.d/*.toml` beside it.
+/// A reader of the configuration: `sdkd.toml`, the drop-ins in `sdkd.toml.d`, and the `instances.d/*.toml` beside it.
 enum ConfigurationLoader {
   /// The configuration as read, and every mistake. With mistakes it contains the readable parts, and defaults
   /// elsewhere. That is enough to log and to report them, but must not be applied: an instance that could not be read
@@ -11,6 +11,8 @@ enum ConfigurationLoader {
   struct Loaded: Sendable {
     /// The daemon's own configuration.
     var configuration = Configuration()
+    /// The number of drop-ins.
+    var dropIns = 0
     /// The instances that files define, by file.
     var instances: [InstanceFile] = []
     /// Every mistake, in the order of files and lines.
@@ -20,7 +22,7 @@ enum ConfigurationLoader {
     var warnings: [ConfigurationMistake] = []
   }
 
-  /// Reads the main file and the instances' files. Never throws: problems are among the mistakes.
+  /// Reads the main file, its drop-ins and the instances' files. Never throws: problems are among the mistakes.
   ///
   /// - Parameters:
   ///   - path: the main file; if it is absent, the defaults apply.
@@ -36,11 +38,12 @@ enum ConfigurationLoader {
     var loaded = Loaded()
 
     let secrets = SecretSource(credentialsDirectory: credentialsDirectory)
-    let main = MistakeLog(file: path)
-    if let document = files.mainDocument(main) {
-      loaded.configuration = Configuration(reading: document, main, secrets: secrets)
-    }
-    loaded.mistakes += main.sorted
+    let directory = MistakeLog(file: files.dropInDirectory)
+    let (settings, logs) = files.settings(directory)
+    let values = MistakeLog(of: settings.origins, file: path)
+    loaded.configuration = Configuration(reading: settings, values, secrets: secrets)
+    loaded.dropIns = logs.count - 1
+    loaded.mistakes += ([directory] + logs + [values]).flatMap(\.sorted)
 
     let listed = MistakeLog(file: files.instancesDirectory)
     let paths = files.instancePaths(listed)

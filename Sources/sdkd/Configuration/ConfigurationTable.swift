@@ -14,6 +14,8 @@ struct ConfigurationTable: Sendable {
     var sample: String
     /// Whether the sample is the default.
     var isDefault: Bool
+    /// Whether a drop-in sets single members of the value, a table. Otherwise it replaces the value.
+    var isMerged = false
   }
 
   /// The name of the table in brackets.
@@ -29,8 +31,10 @@ struct ConfigurationTable: Sendable {
 
 extension ConfigurationTable.Key {
   /// Returns a key with a default.
-  static func key(_ name: String, _ schema: JSONSchema, default sample: String, _ summary: String) -> Self {
-    Self(name: name, schema: schema, summary: summary, sample: sample, isDefault: true)
+  static func key(
+    _ name: String, _ schema: JSONSchema, isMerged: Bool = false, default sample: String, _ summary: String
+  ) -> Self {
+    Self(name: name, schema: schema, summary: summary, sample: sample, isDefault: true, isMerged: isMerged)
   }
 
   /// Returns a key without a default.

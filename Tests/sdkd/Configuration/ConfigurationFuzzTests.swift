@@ -39,7 +39,10 @@ struct ConfigurationFuzzTests {
     guard let document = try? TOMLDocument(bytes: bytes) else { return }
     log.lines = document.lines
     for path in document.root.keys { #expect(document.lines.has(path), "\(String(decoding: bytes, as: UTF8.self))") }
-    _ = Configuration(reading: document, log)
+    var settings = MergedSettings()
+    settings.merge(document.root, log)
+    settings.merge(document.root, MistakeLog(file: "drop-in"))
+    _ = Configuration(reading: settings, MistakeLog(of: settings.origins, file: "fuzz"))
     _ = InstanceFileReader(
       document: document, mode: FileMode(bits: 0o600, owner: 0, group: 0), kinds: [FakeKind()],
       secrets: SecretSource(credentialsDirectory: nil), log: log, refusesCommand: true

@@ -48,6 +48,11 @@ struct ValueReader {
     }
   }
 
+  /// Returns the key of two that a mistake about both belongs to: the one that is set, in the later file, or `whole`.
+  func key(for part: String, or whole: String) -> String {
+    (log.layer(of: whole) ?? -1) >= (log.layer(of: part) ?? -1) ? whole : part
+  }
+
   /// Returns the value at a dotted path of keys; `nil` when there is none.
   func json(at path: String) -> JSON? {
     path.split(separator: ".").reduce(root) { (json: JSON?, key) in json?[String(key)] }

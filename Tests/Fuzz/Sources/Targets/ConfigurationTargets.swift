@@ -8,11 +8,14 @@ import SDKProtocol
 @testable import sdkd
 
 extension FuzzTarget {
-  /// `sdkd.toml`. An administrator writes it, and each mistake in it is explained, which costs more than reading.
+  /// `sdkd.toml` with itself as a drop-in. An administrator writes it, and each mistake in it is explained, which costs more than reading.
   static let configuration = FuzzTarget("configuration", costFactor: 60) { input in
     let log = MistakeLog(file: "sdkd.toml")
     guard let document = document(input, log) else { return }
-    let configuration = Configuration(reading: document, log)
+    var settings = MergedSettings()
+    settings.merge(document.root, log)
+    settings.merge(document.root, MistakeLog(file: "sdkd.toml.d/a.toml"))
+    let configuration = Configuration(reading: settings, MistakeLog(of: settings.origins, file: log.file))
     require(configuration.admins.count <= document.root.count * 4096, "There are more admins than text.")
     check(log)
   }

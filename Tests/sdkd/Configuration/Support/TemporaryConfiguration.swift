@@ -13,11 +13,15 @@ final class TemporaryConfiguration {
     guard mkdtemp(&template) != nil else { throw Failure() }
     directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     mkdir("\(directory)/instances.d", 0o700)
+    mkdir("\(main).d", 0o700)
   }
 
   struct Failure: Error {}
 
   var main: String { "\(directory)/sdkd.toml" }
+
+  /// Returns the path of a drop-in.
+  func dropIn(_ name: String) -> String { "\(main).d/\(name).toml" }
 
   /// Returns the path of an instance's file.
   func instance(_ name: String) -> String { "\(directory)/instances.d/\(name).toml" }
@@ -52,6 +56,7 @@ final class TemporaryConfiguration {
   deinit {
     for file in files where unlink(file) != 0 { rmdir(file) }
     rmdir("\(directory)/instances.d")
+    rmdir("\(main).d")
     rmdir(directory)
   }
 }
