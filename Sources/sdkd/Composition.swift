@@ -42,6 +42,9 @@ struct Composition {
     let operations = Operations()
     let clock = WallClock.system
     let deadlines = Deadlines(clock: clock)
+    let logLevel = TemporaryLogLevel(
+      configured: configuration.logLevel, clock: clock, deadlines: deadlines, logger: logger
+    ) { [log] in log.setLevel($0) }
     let events = EventHub(
       store: opened.store, operations: operations, logger: logger, limits: configuration.subscriptions,
       onEvent: { audit.record($0) })
@@ -103,7 +106,8 @@ struct Composition {
         limits: { live.current.limits.published }, proxy: { network.shown },
         problems: problems,
         metrics: { [meters] in await meters.text() },
-        reload: { try await reloading.reload() }, backUp: { try await keeping.backUp($0) },
+        reload: { try await reloading.reload() }, logLevel: { logLevel.current }, setLogLevel: { logLevel.set($0) },
+        backUp: { try await keeping.backUp($0) },
         rotateKey: { try await keeping.rotateKey() }), delegates: delegates)
     let gateway = Gateway(
       router: router, methods: methods, shortcuts: shortcuts, registry: registry, events: events,
@@ -119,7 +123,7 @@ struct Composition {
         paths: paths, live: live, names: names, registry: registry, events: events, delegates: delegates,
         bridge: bridge,
         database: opened.database, listener: listener, allowances: allowances, admission: admission, metrics: metrics,
-        network: network, log: log),
+        network: network, logLevel: logLevel),
       files: FileInstances(
         registry: registry, directory: ConfigurationFiles(main: paths.config).instancesDirectory, logger: logger),
       operations: operations, deadlines: deadlines, report: report,

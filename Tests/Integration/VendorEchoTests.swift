@@ -74,6 +74,7 @@ import Testing
   func echo(request: Request, status: Int) throws {
     let desk = try Desk.open()
     let line = try desk.connect()
+    try line.call("daemon.setLogLevel", ["level": "trace"])
     var settings = try request.kind.settings(desk.vendor).merged(with: ["refresh": ["min_interval": 0]])
     if request.kind.kind == "salesforce.chat" { settings = settings.merged(with: request.more) }
     if request.kind.kind == "zendesk.chat" { settings["fallback"] = "fail" }

@@ -18,7 +18,8 @@ class Admin(Actor):
         if self.random.random() < 0.5:
             return self.reload()
         method, params = self.random.choice(
-            [("daemon.backup", {}), ("daemon.backup", {"name": f"b{self.random.randint(0, 2)}"}), ("daemon.rotateKey", {})])
+            [("daemon.setLogLevel", {"level": "trace", "seconds": 2}), ("daemon.setLogLevel", {}), ("daemon.backup", {}),
+             ("daemon.backup", {"name": f"b{self.random.randint(0, 2)}"}), ("daemon.rotateKey", {})])
         self.line.call(method, params)
 
     def file(self, number):

@@ -108,7 +108,7 @@ CHANGES = {
     "chatCenter.updateData": lambda d: reading(d, "e") | {"data": d.random.choice([None, {"a": "b"}])},
 }
 # What one actor does in its own way: see `admin.py`.
-ADMIN = {"daemon.reload", "daemon.backup", "daemon.rotateKey"}
+ADMIN = {"daemon.reload", "daemon.setLogLevel", "daemon.backup", "daemon.rotateKey"}
 PLACES = set(SHARED) | set(CHANGES) | ADMIN
 
 

@@ -23,6 +23,10 @@ public struct DaemonFacts: Sendable {
   public var metrics: @Sendable () async -> DaemonMetrics.Result
   /// Applies the configuration that is on disk now.
   public var reload: @Sendable () async throws -> DaemonReload.Result
+  /// Returns the level of the journal.
+  public var logLevel: @Sendable () -> JournalLevel
+  /// Changes the level of the journal for a while.
+  public var setLogLevel: @Sendable (DaemonSetLogLevel.Params) -> JournalLevel
   /// Makes a backup of the state.
   public var backUp: @Sendable (DaemonBackup.Params) async throws -> DaemonBackup.Result
   /// Replaces the master key.
@@ -36,6 +40,8 @@ public struct DaemonFacts: Sendable {
     problems: @escaping @Sendable () -> [DaemonHealth.Check],
     metrics: @escaping @Sendable () async -> DaemonMetrics.Result,
     reload: @escaping @Sendable () async throws -> DaemonReload.Result,
+    logLevel: @escaping @Sendable () -> JournalLevel,
+    setLogLevel: @escaping @Sendable (DaemonSetLogLevel.Params) -> JournalLevel,
     backUp: @escaping @Sendable (DaemonBackup.Params) async throws -> DaemonBackup.Result,
     rotateKey: @escaping @Sendable () async throws -> DaemonRotateKey.Result
   ) {
@@ -48,6 +54,8 @@ public struct DaemonFacts: Sendable {
     self.problems = problems
     self.metrics = metrics
     self.reload = reload
+    self.logLevel = logLevel
+    self.setLogLevel = setLogLevel
     self.backUp = backUp
     self.rotateKey = rotateKey
   }
@@ -60,15 +68,17 @@ enum DaemonHandlers {
   ) {
     router.register(RPCDiscover.self) { _, _ in document.make() }
     router.register(DaemonInfo.self) { _, context in
-      DaemonInfo.Result(
+      let isAdmin = registry.access.isAdmin(context.peer)
+      return DaemonInfo.Result(
         name: "sdkd", version: SDKVersion.program, apiVersion: SDKVersion.api, pid: facts.pid,
         startedAt: facts.startedAt, kinds: registry.kindNames, limits: facts.limits(), restartCount: facts.restartCount,
-        proxy: registry.access.isAdmin(context.peer) ? facts.proxy() : nil,
-        paths: registry.access.isAdmin(context.peer) ? facts.paths() : nil)
+        proxy: isAdmin ? facts.proxy() : nil, paths: isAdmin ? facts.paths() : nil,
+        journal: isAdmin ? facts.logLevel() : nil)
     }
     router.register(DaemonHealth.self) { _, context in health(registry, facts, context) }
     router.register(DaemonMetrics.self) { _, _ in await facts.metrics() }
     router.register(DaemonReload.self) { _, _ in try await facts.reload() }
+    router.register(DaemonSetLogLevel.self) { params, _ in facts.setLogLevel(params) }
     router.register(DaemonBackup.self) { params, _ in try await facts.backUp(params) }
     router.register(DaemonRotateKey.self) { _, _ in try await facts.rotateKey() }
   }

@@ -259,7 +259,13 @@ actor InstanceActor {
   /// Publishes the present state to readers.
   func publish() {
     let next = Published(core)
-    published.withLock { $0 = next }
+    let former = published.withLock { published in
+      defer { published = next }
+      return published.main.state
+    }
+    if next.main.state != former {
+      logger.debug("The state is \(next.main.state.rawValue); it was \(former.rawValue).")
+    }
   }
 
   /// Returns the external facts, such as the time, for a step of a service.

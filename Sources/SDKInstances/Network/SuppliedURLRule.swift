@@ -62,12 +62,15 @@ struct GuardedNetwork: HTTPSending, SocketOpening {
   let proxy: ProxyRule
   /// Returns whether `[network] allow` lists a host.
   let lists: @Sendable (String) -> Bool
+  let log: ExchangeLog
 
   func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts {
     var request = request
     request.addresses = rule().addresses(for: request.url)
     request.proxy = proxyRule(for: request.url)
-    return try await http.send(request)
+    return try await log.reporting(request.method, request.url, outcome: { "\($0.status)" }) {
+      [http, request] () async throws(HTTPFailure) in try await http.send(request)
+    }
   }
 
   func forget(instance: String) async { await http.forget(instance: instance) }
@@ -76,7 +79,9 @@ struct GuardedNetwork: HTTPSending, SocketOpening {
     var request = request
     request.addresses = rule().addresses(for: request.url)
     request.proxy = proxyRule(for: request.url)
-    return try await sockets.open(request)
+    return try await log.reporting("WebSocket", request.url, outcome: { _ in "open" }) {
+      [sockets, request] () async throws(HTTPFailure) in try await sockets.open(request)
+    }
   }
 
   private func proxyRule(for url: String) -> ProxyRule {

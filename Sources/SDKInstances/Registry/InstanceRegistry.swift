@@ -287,7 +287,8 @@ public final class InstanceRegistry: Sendable {
     let network = GuardedNetwork(
       http: DatedHTTP(base: environment.http, clock: clock), sockets: environment.sockets, rule: rule,
       proxy: try CommonSettings.proxy(in: definition.settings),
-      lists: { [weak self] host in self?.access.hosts?.contains(host) ?? false })
+      lists: { [weak self] host in self?.access.hosts?.contains(host) ?? false },
+      log: ExchangeLog(logger: environment.logger) { [weak self] in self?.instance(uuid: uuid.description)?.id })
     return try kind.makeAdapter(
       settings: definition.settings,
       services: AdapterServices(

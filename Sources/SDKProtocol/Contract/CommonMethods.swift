@@ -5,7 +5,7 @@ public enum CommonMethods {
   /// The methods that every kind has. Tests ensure that each has a unique name, a handler, a role and documentation.
   public static let all: [any SDKMethod.Type] = [
     RPCDiscover.self, DaemonInfo.self, DaemonHealth.self, DaemonMetrics.self, DaemonReload.self,
-    DaemonBackup.self, DaemonRotateKey.self,
+    DaemonSetLogLevel.self, DaemonBackup.self, DaemonRotateKey.self,
     InstanceCreate.self, InstanceList.self, InstanceGet.self, InstanceUpdate.self, InstanceDelete.self,
     InstanceCurrentUser.self,
     SessionOpen.self, TokenGet.self, TokenRefresh.self, TokenReject.self,

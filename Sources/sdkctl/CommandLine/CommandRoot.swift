@@ -34,7 +34,8 @@ struct CommandRoot: AsyncParsableCommand {
       CommandGroup(
         name: "Operate",
         subcommands: [
-          DoctorVerb.self, ReloadVerb.self, ConfigVerb.self, BackupVerb.self, RestoreVerb.self, KeyVerb.self,
+          DoctorVerb.self, ReloadVerb.self, ConfigVerb.self, LogLevelVerb.self, BackupVerb.self,
+          RestoreVerb.self, KeyVerb.self,
         ]),
       CommandGroup(
         name: "More",

@@ -6,7 +6,6 @@ import SDKKinds
 import SDKProtocol
 import StateStore
 import Synchronization
-import Systemd
 
 /// The parts that the configuration affects, so that a new one can be applied while the daemon runs.
 ///
@@ -25,7 +24,7 @@ struct ConfiguredParts: Sendable {
   let admission: PeerAdmission
   let metrics: MetricsService
   let network: VendorNetwork
-  let log: LogWriter
+  let logLevel: TemporaryLogLevel
 
   /// Has the admission of connections take over the present rules.
   func updateAdmission() async { await admission.update(listener.connections) }
@@ -34,7 +33,7 @@ struct ConfiguredParts: Sendable {
   ///
   /// - Returns: the settings that could not be applied.
   func use(_ configuration: Configuration) async -> [DaemonReload.Problem] {
-    log.setLevel(configuration.logLevel)
+    logLevel.use(configuration.logLevel)
     registry.use(
       access: configuration.access(paths, names: names), maximumPerUid: configuration.limits.instances)
     network.use(configuration.network)

@@ -14,7 +14,8 @@ final class ContractExamples {
 
   /// The methods in an order in which each finds what it needs.
   static let order = [
-    "rpc.discover", "daemon.info", "daemon.health", "daemon.metrics", "daemon.reload", "daemon.backup",
+    "rpc.discover", "daemon.info", "daemon.health", "daemon.metrics", "daemon.reload", "daemon.setLogLevel",
+    "daemon.backup",
     "daemon.rotateKey", "instance.create", "instance.list", "instance.get", "instance.update", "events.subscribe",
     "events.resume", "messaging.loginUser", "messaging.getCurrentUser", "instance.currentUser", "session.open",
     "token.get", "token.refresh", "token.reject", "storage.put", "storage.get", "storage.list", "storage.delete",

@@ -168,7 +168,8 @@ struct AuditTrailTests {
     let each = CommonMethods.all.filter { AuditRule($0) == .each }.map { $0.name }.sorted()
     #expect(
       each == [
-        "daemon.reload", "daemon.rotateKey", "delegate.attach", "delegate.detach", "instance.create", "instance.delete",
+        "daemon.reload", "daemon.rotateKey", "daemon.setLogLevel", "delegate.attach", "delegate.detach",
+        "instance.create", "instance.delete",
         "instance.update",
       ])
   }

@@ -63,6 +63,8 @@ final class World: Sendable {
       pid: 1, startedAt: ManualClock.start, restartCount: 0, limits: { [:] }, problems: { [] },
       metrics: { DaemonMetrics.Result(contentType: "text/plain", text: "# EOF\n") },
       reload: { DaemonReload.Result(added: [], changed: [], removed: [], unchanged: [], problems: []) },
+      logLevel: { JournalLevel(level: .info, configured: .info) },
+      setLogLevel: { JournalLevel(level: $0.level ?? .info, configured: .info) },
       backUp: { DaemonBackup.Result(name: $0.name ?? "auto-1", bytes: 0, createdAt: ManualClock.start) },
       rotateKey: { DaemonRotateKey.Result(rewrapped: 0) })
     delegates = Delegates(

@@ -34,7 +34,8 @@ struct ContractTests {
   /// The part of the methods of sdkd-protocol(7) that this version implements.
   @Test(arguments: [
     ("rpc.discover", "anyone", "free"), ("daemon.info", "anyone", "free"), ("daemon.health", "anyone", "free"),
-    ("daemon.metrics", "admin", "free"), ("daemon.backup", "admin", "read"), ("daemon.rotateKey", "admin", "write"),
+    ("daemon.metrics", "admin", "free"), ("daemon.setLogLevel", "admin", "write"),
+    ("daemon.backup", "admin", "read"), ("daemon.rotateKey", "admin", "write"),
     ("instance.create", "create rule", "write"), ("instance.list", "anyone", "read"),
     ("instance.get", "observe", "read"),
     ("instance.update", "control", "write"), ("instance.delete", "owner", "write"),

@@ -7,7 +7,7 @@ public enum DaemonInfo: SDKMethod {
   public static let documentation = """
     The daemon's name, version, version of the contract, process id, start, the kinds it hosts, the limits
     for callers other than admins, and how often it has been started on this state. Admins also get the proxy to the
-    vendors, and the paths of the configuration, the state, the socket and the token providers' sockets.
+    vendors, the paths of the configuration, the state, the socket and the token providers' sockets, and the level of the journal.
     """
   public static let access = MethodAccess.anyone
   public static let ordering = MethodOrdering.free
@@ -42,6 +42,7 @@ public enum DaemonInfo: SDKMethod {
         "configuration": "/etc/sdkd/sdkd.toml", "state": "/var/lib/sdkd", "socket": "/run/sdkd/sdkd.sock",
         "unitSockets": "/run/sdkd-providers",
       ],
+      "journal": ["level": "info", "configured": "info"],
     ])
 
   public typealias Params = Empty
@@ -95,11 +96,14 @@ public enum DaemonInfo: SDKMethod {
     public var proxy: Proxy?
     /// The paths of the daemon's files; for admins only.
     public var paths: Paths?
+    /// The level of the journal; for admins only.
+    public var journal: JournalLevel?
 
     /// Creates a result with these members.
     public init(
       name: String, version: String, apiVersion: String, pid: Int, startedAt: Timestamp, kinds: [String],
-      limits: [String: Double], restartCount: Int, proxy: Proxy? = nil, paths: Paths? = nil
+      limits: [String: Double], restartCount: Int, proxy: Proxy? = nil, paths: Paths? = nil,
+      journal: JournalLevel? = nil
     ) {
       self.name = name
       self.version = version
@@ -111,6 +115,7 @@ public enum DaemonInfo: SDKMethod {
       self.restartCount = restartCount
       self.proxy = proxy
       self.paths = paths
+      self.journal = journal
     }
 
     /// An HTTP proxy, without its credentials.
@@ -145,6 +150,7 @@ public enum DaemonInfo: SDKMethod {
       .optional(
         "proxy", Proxy.jsonSchema, "for admins: the proxy to the vendors, where an instance has none of its own"),
       .optional("paths", Paths.jsonSchema, "where its files are; for admins only"),
+      .optional("journal", JournalLevel.jsonSchema, "what goes to the journal; for admins only"),
     ])
   }
 }
