@@ -66,7 +66,7 @@ import Testing
   )
   func admins() throws {
     let desk = try Desk.open()
-    func run(_ arguments: String...) throws -> CommandRun {
+    func run(_ arguments: String...) throws -> Desk.CommandRun {
       try desk.sdkctl(arguments, before: ["/usr/bin/setpriv", "--reuid=1001", "--regid=1001", "--clear-groups"])
     }
     #expect(try run("log-level").status == 4)

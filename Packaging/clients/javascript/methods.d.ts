@@ -4,8 +4,8 @@ import type {
   Access, AuthenticationSettings, ChatAuth, ChatCenterAuthorizeResult, ChatCenterLogoutResult, ChatUser, Cursor,
   DaemonBackupResult, DaemonHealthResult, DaemonInfoResult, DaemonMetricsResult, DaemonReloadResult,
   DaemonRotateKeyResult, EventType, EventsListResult, Instance, InstanceID, InstanceListResult, InstanceState, JWT,
-  KindName, MessagingLogoutUserResult, OnIdentityChange, PushEndpoint, PushListResult, PushRegisterResult, Seconds,
-  ServiceChatGetAuthenticationSettingsResult, Session, StorageGetResult, StorageKey, StorageListResult,
+  JournalLevel, KindName, MessagingLogoutUserResult, OnIdentityChange, PushEndpoint, PushListResult, PushRegisterResult,
+  Seconds, ServiceChatGetAuthenticationSettingsResult, Session, StorageGetResult, StorageKey, StorageListResult,
   SupportGetIdentityResult, SupportIdentity, SupportSetIdentityResult, Token, TokenID, User,
 } from './types.js';
 
@@ -149,7 +149,8 @@ export interface DaemonMethods {
    *
    * The daemon's name, version, version of the contract, process id, start, the kinds it hosts, the limits
    * for callers other than admins, and how often it has been started on this state. Admins also get the proxy to the
-   * vendors, and the paths of the configuration, the state, the socket and the token providers' sockets.
+   * vendors, the paths of the configuration, the state, the socket and the token providers' sockets, and the level of
+   * the journal.
    */
   info(options?: CallOptions): Promise<DaemonInfoResult>;
   /**
@@ -180,6 +181,21 @@ export interface DaemonMethods {
    * stays the same: `sdkctl key rotate --outer` replaces that one.
    */
   rotateKey(options?: CallOptions): Promise<DaemonRotateKeyResult>;
+  /**
+   * Changes the level of the journal for a while.
+   *
+   * The daemon writes messages of this level and above until the time has passed. Then it returns to the configured
+   * level,
+   * `[log] level`. So it does after a restart, after a reload that changes the configured level, and at once when
+   * `level` is missing. A
+   * later call replaces the former one. `daemon.info` shows the level to admins. Levels do not apply to audit records.
+   *
+   * @param options.level - the level; without it the configured one is restored
+   * @param options.seconds - after how many seconds the configured level is restored; 600
+   */
+  setLogLevel(
+    options?: CallOptions & { level?: 'trace' | 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical'; seconds?: number },
+  ): Promise<JournalLevel>;
 }
 
 /** The methods `events.…`. */

@@ -204,6 +204,15 @@ export interface DaemonInfoResultPaths {
   unitSockets: string;
 }
 
+export interface JournalLevel {
+  /** The level in force: messages of this level and above are written. */
+  level: 'trace' | 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical';
+  /** The level in the configuration. */
+  configured: 'trace' | 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical';
+  /** When the configured level is restored, unless that is in force. */
+  until?: Timestamp;
+}
+
 export interface DaemonInfoResult {
   /** Sdkd. */
   name: string;
@@ -225,6 +234,8 @@ export interface DaemonInfoResult {
   proxy?: DaemonInfoResultProxy;
   /** Where its files are; for admins only. */
   paths?: DaemonInfoResultPaths;
+  /** What goes to the journal; for admins only. */
+  journal?: JournalLevel;
 }
 
 export interface DaemonMetricsResult {

@@ -15,6 +15,7 @@ export const METHODS = {
   'daemon.metrics': { isRead: true, required: [] },
   'daemon.reload': { isRead: false, required: [] },
   'daemon.rotateKey': { isRead: false, required: [] },
+  'daemon.setLogLevel': { isRead: false, required: [] },
   'events.list': { isRead: true, required: [] },
   'instance.create': { isRead: false, required: ['instance', 'kind'] },
   'instance.currentUser': { isRead: true, required: ['instance'] },

@@ -242,6 +242,18 @@ class DaemonInfoResultPaths(TypedDict):
     """The folder with the sockets of token providers that are units."""
 
 
+class _JournalLevelRequired(TypedDict):
+    level: Literal["trace", "debug", "info", "notice", "warning", "error", "critical"]
+    """The level in force: messages of this level and above are written."""
+    configured: Literal["trace", "debug", "info", "notice", "warning", "error", "critical"]
+    """The level in the configuration."""
+
+
+class JournalLevel(_JournalLevelRequired, total=False):
+    until: Timestamp
+    """When the configured level is restored, unless that is in force."""
+
+
 class _DaemonInfoResultRequired(TypedDict):
     name: str
     """Sdkd."""
@@ -266,6 +278,8 @@ class DaemonInfoResult(_DaemonInfoResultRequired, total=False):
     """For admins: the proxy to the vendors, where an instance has none of its own."""
     paths: DaemonInfoResultPaths
     """Where its files are; for admins only."""
+    journal: JournalLevel
+    """What goes to the journal; for admins only."""
 
 
 class DaemonMetricsResult(TypedDict):

@@ -8,9 +8,9 @@ from ..types import (
     Access, AuthenticationSettings, ChatAuth, ChatCenterAuthorizeResult, ChatCenterLogoutResult, ChatUser, Cursor,
     DaemonBackupResult, DaemonHealthResult, DaemonInfoResult, DaemonMetricsResult, DaemonReloadResult,
     DaemonRotateKeyResult, EventType, EventsListResult, Instance, InstanceID, InstanceListResult, InstanceState, JWT,
-    KindName, MessagingLogoutUserResult, OnIdentityChange, PushEndpoint, PushListResult, PushRegisterResult, Seconds,
-    ServiceChatGetAuthenticationSettingsResult, Session, StorageGetResult, StorageKey, StorageListResult,
-    SupportGetIdentityResult, SupportIdentity, SupportSetIdentityResult, Token, TokenID, User,
+    JournalLevel, KindName, MessagingLogoutUserResult, OnIdentityChange, PushEndpoint, PushListResult,
+    PushRegisterResult, Seconds, ServiceChatGetAuthenticationSettingsResult, Session, StorageGetResult, StorageKey,
+    StorageListResult, SupportGetIdentityResult, SupportIdentity, SupportSetIdentityResult, Token, TokenID, User,
 )
 
 Send = Callable[[str, Dict[str, Any], bool, Optional[float]], Awaitable[Any]]
@@ -209,7 +209,8 @@ class DaemonMethods(Namespace):
 
         The daemon's name, version, version of the contract, process id, start, the kinds it hosts, the limits
         for callers other than admins, and how often it has been started on this state. Admins also get the proxy to the
-        vendors, and the paths of the configuration, the state, the socket and the token providers' sockets.
+        vendors, the paths of the configuration, the state, the socket and the token providers' sockets, and the level
+        of the journal.
         """
         params: Dict[str, Any] = {}
         return cast("DaemonInfoResult", await self._send("daemon.info", params, True, deadline))
@@ -248,6 +249,29 @@ class DaemonMethods(Namespace):
         """
         params: Dict[str, Any] = {}
         return cast("DaemonRotateKeyResult", await self._send("daemon.rotateKey", params, False, deadline))
+
+    async def set_log_level(
+        self, *, level: Optional[Literal["trace", "debug", "info", "notice", "warning", "error", "critical"]] = None,
+        seconds: Optional[int] = None, deadline: Optional[float] = None,
+    ) -> JournalLevel:
+        """Changes the level of the journal for a while.
+
+        The daemon writes messages of this level and above until the time has passed. Then it returns to the configured
+        level,
+        `[log] level`. So it does after a restart, after a reload that changes the configured level, and at once when
+        `level` is missing. A
+        later call replaces the former one. `daemon.info` shows the level to admins. Levels do not apply to audit
+        records.
+
+        - `level`: the level; without it the configured one is restored
+        - `seconds`: after how many seconds the configured level is restored; 600
+        """
+        params: Dict[str, Any] = {}
+        if level is not None:
+            params["level"] = level
+        if seconds is not None:
+            params["seconds"] = seconds
+        return cast("JournalLevel", await self._send("daemon.setLogLevel", params, False, deadline))
 
 
 class EventsMethods(Namespace):
