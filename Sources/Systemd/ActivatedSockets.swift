@@ -11,6 +11,24 @@ public enum ActivatedSockets {
     public var sockets: [ActivatedSocket] = []
     /// The descriptors that were closed, with the reason.
     public var refused: [RefusedDescriptor] = []
+
+    /// The number of sentences about the closed descriptors. A descriptor store can hold thousands.
+    static let most = 8
+
+    /// Sentences about the closed descriptors, one for each name and reason, and one about what has no room.
+    public var refusals: [String] {
+      let groups = Dictionary(grouping: refused) { RefusedDescriptor.Group(name: $0.name, reason: $0.reason) }.values
+      let sorted = groups.sorted { ($0.first?.fileDescriptor ?? 0) < ($1.first?.fileDescriptor ?? 0) }
+      let rest = sorted.dropFirst(Self.most).reduce(0) { $0 + $1.count }
+      return sorted.prefix(Self.most).compactMap { $0.first?.description(count: $0.count) }
+        + (rest > 0 ? ["\(rest) descriptors of other names from the service manager were closed."] : [])
+    }
+
+    /// The names of the closed descriptors, under which the service manager may keep them in the descriptor store.
+    public var refusedNames: [String] { Array(Set(refused.map(\.name)).sorted().prefix(Self.mostNames)) }
+
+    /// The number of names that are removed from the descriptor store at a start.
+    static let mostNames = 256
   }
 
   /// Takes over the sockets that the service manager passed. Returns none if the daemon was started otherwise.
@@ -125,13 +143,25 @@ public struct RefusedDescriptor: Sendable, Hashable, CustomStringConvertible {
   public let reason: Reason
 
   /// A message with the closed descriptor and the setting of the socket unit to change.
-  public var description: String {
-    let subject = "Descriptor \(fileDescriptor) (\(name)) from the service manager was closed"
+  public var description: String { description(count: 1) }
+
+  /// Descriptors that have the same message.
+  struct Group: Hashable {
+    let name: String
+    let reason: Reason
+  }
+
+  /// Returns the message for so many descriptors of this name.
+  func description(count: Int) -> String {
+    let subject =
+      count == 1
+      ? "Descriptor \(fileDescriptor) (\(name)) from the service manager was closed"
+      : "\(count) descriptors (\(name)) from the service manager were closed"
     return switch reason {
     case .unknownName:
-      "\(subject): its name is unknown. If it is the control socket, set FileDescriptorName=sdkd.socket in its unit."
+      "\(subject): the name is unknown. If it is the control socket, set FileDescriptorName=sdkd.socket in its unit."
     case .notListening:
-      "\(subject): it is no listening unix stream socket. Its unit needs ListenStream= with a path, and Accept=no."
+      "\(subject): not a listening unix stream socket. Its unit needs ListenStream= with a path, and Accept=no."
     }
   }
 }

@@ -66,6 +66,15 @@ public struct Notifier: Sendable {
     send("WATCHDOG=1", nil)
   }
 
+  /// Sends `FDSTOREREMOVE=1`: the manager closes the descriptors that it keeps under a name, if there are any.
+  ///
+  /// Otherwise each start would get them again. Returns false for a name that no descriptor can have.
+  @discardableResult
+  public func removeStored(named name: String) -> Bool {
+    let isName = name.utf8.allSatisfy { (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: ":") }
+    return isName && !name.isEmpty && send("FDSTOREREMOVE=1\nFDNAME=\(name)", nil)
+  }
+
   /// Waits until the manager has received all earlier messages. Blocks the thread for up to `timeout`.
   @discardableResult
   public func barrier(timeout: Duration) -> Bool {

@@ -48,7 +48,8 @@ struct Daemon {
     let logger = Logger(label: "sdkd")
     let meters = Meters()
     meters.collect(from: writer)
-    for refused in passed.refused { logger.warning("\(refused)") }
+    for refusal in passed.refusals { logger.warning("\(refusal)") }
+    for name in passed.refusedNames { notifier.removeStored(named: name) }
 
     if paths.isService, loaded.configuration.sameUid {
       logger.warning(

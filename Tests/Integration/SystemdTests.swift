@@ -89,6 +89,28 @@ import Testing
     #expect(daemon.exit(within: 30) == 0)
   }
 
+  @Test("Many stored descriptors are one line of the log, and are removed from the store")
+  func storedDescriptorsAreRemoved() throws {
+    let desk = try Desk()
+    let notify = try Datagrams(desk.folder.appendingPathComponent("notify").path)
+    let (daemon, line) = try activate(
+      desk,
+      """
+      os.environ['NOTIFY_SOCKET'] = folder + '/notify'
+      listener(path, 'sdkd.socket')
+      passed.extend((os.dup(1), 'kept') for _ in range(300))
+      passed.append((os.dup(1), 'other'))
+      """)
+    #expect(try line.call("daemon.info")["name"] == "sdkd")
+    for name in ["kept", "other"] {
+      try eventually("\(name) is removed") { notify.received.contains("FDSTOREREMOVE=1\nFDNAME=\(name)") }
+    }
+    let lines = daemon.logText.split(separator: "\n").filter { $0.contains("from the service manager") }
+    #expect(lines.count == 2 && lines.first?.contains("300 descriptors (kept) ") == true, "\(lines)")
+    daemon.signal(SIGTERM)
+    #expect(daemon.exit(within: 30) == 0)
+  }
+
   @Test("A removed socket file shows in the health and in the log")
   func aRemovedSocketFileIsNoticed() throws {
     let desk = try Desk()

@@ -106,6 +106,20 @@ import Testing
     }
   }
 
+  @Test("Many closed descriptors have one sentence for each name, and at most nine in all")
+  func manyRefusals() {
+    var passed = ActivatedSockets.Passed()
+    passed.refused = (Int32(0)..<2000).map { .init(fileDescriptor: 3 + $0, name: "stored", reason: .unknownName) }
+    #expect(passed.refusals.count == 1 && passed.refusedNames == ["stored"])
+    #expect(
+      passed.refusals.first?.hasPrefix("2000 descriptors (stored) from the service manager were closed: ") == true)
+    passed.refused += (Int32(0)..<2000).map { .init(fileDescriptor: 3000 + $0, name: "n\($0)", reason: .notListening) }
+    #expect(passed.refusals.count == 9 && passed.refusedNames.count == 256)
+    #expect(passed.refusals[1].hasPrefix("Descriptor 3000 (n0) from the service manager was closed: "))
+    #expect(passed.refusals[8] == "1993 descriptors of other names from the service manager were closed.")
+    #expect(ActivatedSockets.Passed().refusals.isEmpty)
+  }
+
   @Test("A refusal names the descriptor and the setting of the socket unit")
   func aRefusalNamesTheSetting() {
     func text(_ reason: RefusedDescriptor.Reason) -> String {

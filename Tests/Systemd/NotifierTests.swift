@@ -34,6 +34,15 @@ import Testing
       ])
   }
 
+  @Test("Only a name that a descriptor can have is removed from the descriptor store")
+  func storedDescriptors() {
+    let sent = Sent()
+    let notifier = sent.notifier()
+    #expect(notifier.removeStored(named: "bag-1"))
+    for name in ["", "a\nREADY=1", "a:b", "ä"] { #expect(!notifier.removeStored(named: name), "\(name)") }
+    #expect(sent.all == ["FDSTOREREMOVE=1\nFDNAME=bag-1"])
+  }
+
   @Test func reloadingCarriesTheMonotonicTime() throws {
     let sent = Sent()
     sent.notifier().reloading()
