@@ -23,7 +23,9 @@ import Testing
       let fields = try #require(entry(message), "\(message)")
       #expect(fields.contains("SDKD_INSTANCE=desk\n"))
       #expect(fields.contains("SDKD_KIND=zendesk.messaging\n"))
+      #expect(fields.contains("SDKD_PROVIDER_OUTPUT=1\n"))
     }
+    #expect(journal.received.contains { !$0.contains("SDKD_PROVIDER_OUTPUT") })
     #expect(!journal.received.contains { $0.contains(jwt) || $0.contains("hunter2") })
   }
 

@@ -127,7 +127,7 @@ struct ExecProvider: ProviderRunning {
     defer { close(pidfd) }
     var watch = ProviderWatch(
       group: group, pidfd: pidfd, pipes: pipes, invocation: invocation, deadline: deadline,
-      onLine: { logger.notice("\($0)", metadata: invocation.metadata) })
+      onLine: { logger.notice("\($0)", metadata: invocation.outputMetadata) })
     return watch.run()
   }
 
