@@ -50,6 +50,51 @@ import Testing
     #expect(!desk.logs.contains("trouble"))
   }
 
+  @Test("The doctor names the program of a unit that is missing or can't be executed, and the advice mends it")
+  func doctorNamesTheProgramOfAUnit() throws {
+    let (desk, line, first) = try desk()
+    let unit = try desk.unit("front-desk", Self.mint)
+    let program = desk.folder.appendingPathComponent("unit-front-desk").path
+    let file = try desk.write(
+      "unit.txt", "# /etc/x\n[Service]\nExecStart=/usr/libexec/sdkd-provider \(program) --a b\n")
+    try desk.write(
+      "bin/systemctl",
+      "#!/bin/sh\ncase \"$*\" in *cat*sdkd-provider-front-desk@.service*) cat '\(file.path)' ;; esac\n",
+      mode: 0o755)
+    func finding() throws -> JSON? {
+      let path = "\(desk.folder.path)/bin:/usr/bin:/bin"
+      let run = try desk.sdkctl(["doctor", "--timeout", "60s", "-o", "json"], environment: ["PATH": path])
+      return try JSONParser.parse(run.output).arrayValue?.first { $0["check"] == "provider" }
+    }
+    let name = "desk: \(program), the program of the unit front-desk,"
+
+    #expect(chmod(program, 0o644) == 0)
+    _ = try line.failure("token.refresh", ["instance": "desk"])
+    #expect(try lastExit(line) == "126")
+    let closed = try finding()
+    #expect(closed?["message"] == .string("\(name) can't be executed by every user."), "\(String(describing: closed))")
+    #expect(closed?["advice"] == .string("chmod 755 \(program); \(refresh)") && closed?["status"] == "failing")
+    #expect(chmod(program, 0o755) == 0)
+    #expect(try line.call("token.refresh", ["instance": "desk"])["token"] != .string(first))
+    #expect(try finding()?["status"] == "ok")
+
+    #expect(rename(program, program + ".gone") == 0)
+    _ = try line.failure("token.refresh", ["instance": "desk"])
+    #expect(try lastExit(line) == "127")
+    #expect(try finding()?["message"] == .string("\(name) does not exist."))
+    let cat = "systemctl cat sdkd-provider-front-desk@.service shows ExecStart="
+    #expect(
+      try finding()?["advice"] == .string("\(cat); install the program, or name another there; \(refresh)"))
+
+    try desk.write("unit-front-desk", "#!/no/such/interpreter\n", mode: 0o755)
+    _ = try line.failure("token.refresh", ["instance": "desk"])
+    #expect(try finding()?["message"]?.stringValue?.hasSuffix("or the interpreter in its first line.") == true)
+    try desk.write("unit.txt", "")
+    #expect(
+      try finding()?["message"] == "desk: the program of the unit front-desk was not found (exit status 127).")
+    withExtendedLifetime(unit) {}
+  }
+
   @Test("After a good run, doctor still notices that the socket of the unit is gone")
   func doctorNoticesAMissingSocket() throws {
     let (desk, line, _) = try desk()

@@ -62,6 +62,21 @@ struct DoctorMachineTests {
 
   private static func start(of ending: String) -> String { "systemctl start sdkd.\(ending)" }
 
+  @Test(
+    "A limit of descriptors in a drop-in is named while the daemon can't run with it", arguments: [64, 512, 65_536])
+  func descriptorsOfTheUnit(limit: Int) throws {
+    let desk = try Desk()
+    try desk.write("state.txt", "\(Self.stopped)LimitNOFILESoft=\(limit)\n")
+    try desk.write("bin/systemctl", "#!/bin/sh\nexec cat '\(desk.folder.path)/state.txt'\n", mode: 0o755)
+    let path = "\(desk.folder.path)/bin:/usr/bin:/bin"
+    let found = try findings(
+      desk.sdkctl(["doctor", "--system", "-o", "json"], environment: ["PATH": path, "SDKD_SOCKET": ""]))
+    let finding = found["descriptors"]
+    #expect(finding?.status == (limit < 4096 ? "failing" : nil))
+    #expect(finding?.message.hasPrefix("The daemon may open \(limit) files.") != false)
+    #expect(finding?.advice.contains("systemctl cat sdkd.service") != false)
+  }
+
   @Test("Stopped, masked and disabled units are named with the command that helps", arguments: units.indices)
   func unitStates(index: Int) throws {
     let row = Self.units[index]

@@ -52,6 +52,21 @@ struct KeyInitTests {
     head -c 32 /dev/urandom >/var/lib/sdkd/root.key
     chmod 600 /var/lib/sdkd/root.key
     diagnosed 'is not the key that the state is sealed with'
+
+    # A daemon runs on it, as on a machine of its own key where a backup was restored: each command names the cure.
+    mount -t tmpfs tmpfs /run
+    mkdir -p /run/sdkd
+    "$sdkd" --state /var/lib/sdkd --socket /run/sdkd/sdkd.sock 2>"$folder/log2" &
+    until grep -q 'sdkd: ready' "$folder/log2"; do kill -0 $!; sleep 0.05; done
+    chmod 666 /run/sdkd/sdkd.sock
+    for words in "$sdkctl list" "$sdkctl status" "$sdkctl doctor" \
+      "setpriv --reuid=65534 --regid=65534 --clear-groups $sdkctl doctor"; do
+      $words --system >"$folder/said" 2>&1 || true
+      grep -q 'sdkctl key init --recovery' "$folder/said" && ! grep -q 'sdkctl key init,' "$folder/said" \
+        || { cat "$folder/said"; echo "no cure: $words"; exit 1; }
+    done
+    kill $!; wait $!
+    umount /run
     rm /var/lib/sdkd/root.key
 
     # A credential that opens nothing is found out, and replaced by the right recovery key alone.

@@ -27,6 +27,7 @@ import Testing
   @Test(arguments: [
     ("0", "answered"), ("3", "failed with exit status 3"), ("signal 9", "was ended by signal 9"),
     ("75", "asked to try later (exit status 75)"), ("timeout", "took too long and was ended"),
+    ("126", "could not execute its program (exit status 126)"), ("127", "did not find its program (exit status 127)"),
   ]) func tellHowTheLastRunEnded(exit: String, expected: String) {
     #expect(words(["state": "closed", "lastExit": .string(exit)])?["lastRun"]?.stringValue == expected)
   }

@@ -28,7 +28,11 @@ struct Doctor {
     let socket = SocketCheck(place: place, caller: caller, cure: units?.cure)
     add([socket.finding] + (units?.findings ?? []), next: "the daemon")
     let daemon = await reach(cure: units?.cure)
-    guard let info = daemon.info else { return found + daemon.findings + around(place, within: Self.hurry) }
+    let unitLimit = units?.service.descriptors
+    guard let info = daemon.info else {
+      let descriptors = [DescriptorCheck.finding(process: nil, unit: unitLimit, self.place)].compactMap(\.self)
+      return found + daemon.findings + descriptors + around(self.place, within: Self.hurry)
+    }
     let place = place.adding(info)
     let isAdmin = RightsCheck.isAdmin(info)
     let instances = (try? await context.instances(InstanceList.Params())) ?? []
@@ -54,7 +58,8 @@ struct Doctor {
         place.configuration.flatMap { try? FileSettings(of: $0, until: .now + Self.hurry) },
         process: info["pid"]?.intValue))
     add(vendors.findings(), next: "configuration, key, disk, clock and journal")
-    let descriptors = DescriptorCheck.finding(process: info["pid"]?.intValue, place).map { [$0] } ?? []
+    let descriptors = [DescriptorCheck.finding(process: info["pid"]?.intValue, unit: unitLimit, place)].compactMap(
+      \.self)
     return found + descriptors + around(place, within: Self.leisure)
   }
 
@@ -121,6 +126,10 @@ struct Doctor {
     }
     let bad = (health["checks"]?.arrayValue ?? []).filter { $0["status"]?.stringValue != "ok" }
     guard !bad.isEmpty else { return [Finding(.ok, "health", "The daemon finds nothing wrong with itself.")] }
+    let recovery = await needsKey() ? place.keyRecovery : nil
+    let journal =
+      place.unit.map { "journalctl \(place.mode == .user ? "--user " : "")-x -p warning -u \($0).service" }
+      ?? "read its log, which is its standard error"
     return bad.map { check in
       let name = check["name"]?.stringValue ?? "?"
       let isFailing = check["status"]?.stringValue == "failing"
@@ -131,9 +140,20 @@ struct Doctor {
         switch name {
         case "configuration" where isFailing || detail.hasPrefix("the last good"): ConfigurationCheck.advice(place)
         case "configuration", "metrics": "after that: \(ConfigurationCheck.reload(place))"
+        case "state": recovery ?? journal ?? "read its log, which is its standard error"
         default: journal ?? "read its log, which is its standard error"
         }
       return Finding(isFailing ? .failing : .warning, "health", "\(name): \(detail)", advice: advice)
+    }
+  }
+
+  /// Returns whether the daemon can't open its state for want of the right key.
+  private func needsKey() async -> Bool {
+    do {
+      _ = try await context.ask(InstanceList.self, InstanceList.Params())
+      return false
+    } catch {
+      return CommandFailure(error).map { $0.reason == Reason.keyMissing.rawValue && !$0.isAboutModes } ?? false
     }
   }
 

@@ -74,17 +74,14 @@ struct KeyCheck {
         .skipped, "key", "Only root and the daemon's user can look at the key.", advice: "run sdkctl doctor as root")
     }
     // Only the units of the machine and of tenants load a credential.
-    let hasUnit = place.unit != nil && place.mode != .user
+    let recovery = place.keyRecovery
+    let hasUnit = recovery != nil
     let tenant: String? = if case .tenant(let name) = place.mode { name } else { nil }
     let credentials = CredentialStore(tenant: tenant)
     if hasUnit, credentials.has(CredentialStore.current) { return credential(credentials, tenant) }
     let file = "\(state)/root.key"
     // Whether the file opens the state; nil if that can't be found out.
     let opens = (try? StateKey(of: state, nil, until: deadline)).map { !$0.isSealed || $0.fileOpens }
-    let recovery =
-      hasUnit
-      ? place.command("key init --recovery") + ", with the recovery key of the state; then "
-        + place.systemctl("restart", "service", byHand: "") : nil
     var status = stat()
     guard lstat(file, &status) == 0 else {
       guard opens == false else {
@@ -143,7 +140,7 @@ extension KeyCheck {
       return Finding(
         .failing, "key",
         problem?.message ?? "The credential \(store.file(CredentialStore.current)) does not open the state.",
-        advice: place.command("key init --recovery") + ", with the recovery key of the state; then \(restart)")
+        advice: place.keyRecovery.map { "\($0); then \(restart)" })
     }
   }
 }

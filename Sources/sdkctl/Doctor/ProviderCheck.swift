@@ -16,7 +16,8 @@ struct ProviderCheck {
     let program = program(id, provider)
     // A problem with the program is why the daemon refuses to run it.
     let refusal = provider == nil || program?.status == .failing ? nil : refusal(id)
-    let found = [program, refusal, breaker(id)].compactMap(\.self)
+    let unstarted = program == nil ? unstarted(id, provider) : nil
+    let found = [program, refusal, unstarted, unstarted == nil ? breaker(id) : nil].compactMap(\.self)
     guard found.isEmpty, provider != nil else { return found }
     return [Finding(.ok, "provider", "\(id): \(Self.name(provider)) can be asked.")]
   }
@@ -64,7 +65,7 @@ struct ProviderCheck {
     guard access(socket, F_OK) != 0, errno == ENOENT else { return nil }
     return Finding(
       .failing, "provider", "\(id): there is no socket at \(socket).",
-      advice: "systemctl enable --now \(socketUnit(of: unit, place))")
+      advice: "systemctl enable --now \(Self.name(ofUnit: unit, place)).socket")
   }
 
   /// Returns the finding for a unit whose socket the daemon's user may not connect to; `nil` if it may, or if that is
@@ -74,7 +75,7 @@ struct ProviderCheck {
     guard let daemon, daemon != 0, let socket = place.unitSockets.map({ "\($0)/\(unit).sock" }),
       stat(socket, &status) == 0, status.st_uid != daemon, status.st_mode & 0o022 == 0
     else { return nil }
-    let name = Self.socketUnit(of: unit, place)
+    let name = "\(Self.name(ofUnit: unit, place)).socket"
     let user = getpwuid(daemon).map { String(cString: $0.pointee.pw_name) } ?? "\(daemon)"
     return Finding(
       .failing, "provider", "\(id): the daemon's user \(user) may not connect to \(socket).",
@@ -82,27 +83,57 @@ struct ProviderCheck {
         + "systemctl restart \(name); \(place.command("refresh \(id)"))")
   }
 
-  private static func socketUnit(of unit: String, _ place: DaemonPlace) -> String {
-    "sdkd-provider-\(place.tenant.map { "\($0)-" } ?? "")\(unit).socket"
+  /// Returns the name of a provider's systemd units, without `@.service` and `.socket`.
+  private static func name(ofUnit unit: String, _ place: DaemonPlace) -> String {
+    "sdkd-provider-\(place.tenant.map { "\($0)-" } ?? "")\(unit)"
   }
 
-  /// Returns the finding for a unit whose program does not exist or can't be executed, as its exit status says; `nil`
-  /// for another status.
-  private func unusableProgram(_ id: String, _ exit: String?) -> Finding? {
-    let faults = ["126": ("can't be executed", "make it executable"), "127": ("does not exist", "install it")]
-    guard let unit = instance["provider"]?["unit"]?.stringValue, let exit, let (what, cure) = faults[exit] else {
-      return nil
+  /// Returns the finding for a last run that ended with 127 or 126, which mean that a program was not found, or may not
+  /// be executed; `nil` for any other end.
+  private func unstarted(_ id: String, _ provider: JSONObject?) -> Finding? {
+    guard let exit = instance["bridge"]?["lastExit"]?.stringValue, ["126", "127"].contains(exit) else { return nil }
+    let what = exit == "127" ? "was not found" : "may not be executed"
+    guard let unit = provider?["unit"]?.stringValue else {
+      return Finding(
+        .warning, "provider", "\(id): a program that its provider runs \(what) (exit status \(exit)).",
+        advice: advice(id))
     }
-    let service = Self.socketUnit(of: unit, place).replacing(".socket", with: "@.service")
+    let service = "\(Self.name(ofUnit: unit, place))@.service"
+    let words = ["systemctl"] + (place.mode == .user ? ["--user"] : []) + ["--no-pager", "cat", service]
+    let text = (try? ChildProcess.run(words, until: .now + .seconds(2)))?.output ?? ""
+    guard let path = Self.program(inUnit: text) else {
+      return Finding(
+        .failing, "provider", "\(id): the program of the unit \(unit) \(what) (exit status \(exit)).",
+        advice: "see ExecStart= in: systemctl cat \(service)")
+    }
+    let program = "\(id): \(path), the program of the unit \(unit),"
+    let refresh = place.command("refresh \(id)")
+    var status = stat()
+    if stat(path, &status) != 0, errno == ENOENT || errno == ENOTDIR {
+      return Finding(
+        .failing, "provider", "\(program) does not exist.",
+        advice: "systemctl cat \(service) shows ExecStart=; install the program, or name another there; \(refresh)")
+    }
+    if status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o111 != 0o111 {
+      return Finding(.failing, "provider", "\(program) can't be executed by every user.", advice: "chmod 755 \(path); \(refresh)")
+    }
     return Finding(
       .failing, "provider",
-      "\(id): the program of its provider, or one that it starts, \(what) (exit status \(exit)).",
-      advice: "systemctl cat \(service) shows the program; \(cure); \(place.command("refresh \(id)"))")
+      "\(program) \(what) at its last run (exit status \(exit)), or the interpreter in its first line.",
+      advice: "head -n 1 \(path); then \(refresh)")
+  }
+
+  /// Returns the provider's program in the text of a unit: the first argument of `sdkd-provider`.
+  static func program(inUnit text: String) -> String? {
+    let starts = text.split(separator: "\n").filter { $0.hasPrefix("ExecStart=/") }
+    let words = starts.last?.dropFirst("ExecStart=".count).split { $0 == " " || $0 == "\t" } ?? []
+    guard let first = words.first else { return nil }
+    guard first.split(separator: "/").last == "sdkd-provider" else { return String(first) }
+    return words.count > 1 && words[1].hasPrefix("/") ? String(words[1]) : nil
   }
 
   private func breaker(_ id: String) -> Finding? {
     guard let bridge = instance["bridge"]?.objectValue, bridge["state"]?.stringValue != "closed" else { return nil }
-    if let finding = unusableProgram(id, bridge["lastExit"]?.stringValue) { return finding }
     let words = BridgeWords.readable(instance, now: .now)["bridge"]
     let state = words?["state"]?.stringValue ?? "?"
     let last = words?["lastRun"]?.stringValue.map { "its provider \($0); " } ?? ""

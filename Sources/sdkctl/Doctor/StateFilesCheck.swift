@@ -43,11 +43,14 @@ enum DescriptorCheck {
   /// The limit below which a daemon with its default settings runs out.
   private static let enough = 4096
 
-  /// Returns the finding about a process; `nil` if its limit is not known or is enough.
-  static func finding(process: Int?, _ place: DaemonPlace) -> Finding? {
-    guard let process, let limit = limit(of: process), limit < enough else { return nil }
+  /// Returns the finding about the limit of the daemon's process, or of its unit, which counts at the next start; `nil`
+  /// if no limit is known or all are enough.
+  ///
+  /// - Parameter process: the daemon's process; `nil` for a daemon that does not run or does not answer.
+  static func finding(process: Int?, unit: Int?, _ place: DaemonPlace) -> Finding? {
+    guard let limit = [process.flatMap(Self.limit), unit].compactMap(\.self).min(), limit < enough else { return nil }
     return Finding(
-      .warning, "descriptors",
+      process == nil ? .failing : .warning, "descriptors",
       "The daemon may open \(limit) files. Each connection takes one, and each provider several.",
       advice: place.unit.map {
         "remove LimitNOFILE= from the drop-ins that systemctl cat \($0).service shows; systemctl daemon-reload; "

@@ -15,6 +15,8 @@ struct UnitCheck {
     var load = ""
     /// Whether it is started at boot, such as `enabled`.
     var file = ""
+    /// The number of descriptors that its processes may have open at their next start; `nil` for no limit.
+    var descriptors: Int?
 
     /// Parses lines such as `ActiveState=failed`.
     init(_ text: String) {
@@ -30,6 +32,7 @@ struct UnitCheck {
         case "ExecMainStatus": exit = parts[1]
         case "LoadState": load = parts[1]
         case "UnitFileState": file = parts[1]
+        case "LimitNOFILESoft": descriptors = Int(parts[1])
         default: break
         }
       }
@@ -65,7 +68,7 @@ struct UnitCheck {
     let words =
       ["systemctl"] + manager + [
         "show", unit,
-        "--property=ActiveState,SubState,Result,NRestarts,ExecMainStatus,StatusText,LoadState,UnitFileState",
+        "--property=ActiveState,SubState,Result,NRestarts,ExecMainStatus,StatusText,LoadState,UnitFileState,LimitNOFILESoft",
       ]
     guard let ended = try? ChildProcess.run(words, until: deadline), ended.status == 0 else { return nil }
     return State(ended.output)

@@ -127,6 +127,13 @@ struct DaemonPlace {
     }
   }
 
+  /// The command that makes the root key of the state again, with what it needs; `nil` for a daemon whose key is no
+  /// credential.
+  var keyRecovery: String? {
+    guard unit != nil, mode != .user else { return nil }
+    return command("key init --recovery") + ", with the recovery key of the state"
+  }
+
   private static func folder(_ variable: String, _ below: String) -> String {
     func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } }
     return value(variable) ?? "\(value("HOME") ?? "/")/\(below)"

@@ -35,6 +35,8 @@ enum BridgeWords {
     case "0": "answered"
     case "75": "asked to try later (exit status 75)"
     case "77": "said no (exit status 77)"
+    case "126": "could not execute its program (exit status 126)"
+    case "127": "did not find its program (exit status 127)"
     case "timeout": "took too long and was ended"
     case "output": "gave no answer that could be used"
     case "notAllowed": "was not begun: the program may not be run"

@@ -16,9 +16,7 @@ extension CommandFailure {
     case Reason.keyMissing.rawValue:
       // The keys are about this machine.
       let place = context.remote == nil ? try? DaemonPlace(verb.global.location) : nil
-      if let hint = place.flatMap(Self.withoutKey), !message.contains("chmod") {
-        hints.append(hint)
-      }
+      if !isAboutModes, let hint = place.flatMap(Self.withoutKey) { hints.append(hint) }
     default: break
     }
     guard rpc != nil, !(verb is CallVerb), reason != "invalidParams", reason != "methodNotFound" else { return }
@@ -36,7 +34,7 @@ extension CommandFailure {
 
   /// Returns the hint for a state whose key is missing; `nil` for a daemon that loads no credential.
   static func withoutKey(_ place: DaemonPlace) -> String? {
-    guard place.unit != nil, place.mode != .user else { return nil }
+    guard place.keyRecovery != nil else { return nil }
     return "\(place.command("key init --recovery")) makes the credential again from the recovery key of the state"
   }
 

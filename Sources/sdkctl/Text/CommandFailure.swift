@@ -64,6 +64,9 @@ struct CommandFailure: Error, Hashable {
     }
   }
 
+  /// Whether the message says that the mode of a file must change. Such a key is there, and not missing.
+  var isAboutModes: Bool { message.contains("chmod") }
+
   /// The lines for standard error.
   var lines: [String] {
     // A message is one line, whatever it quotes.

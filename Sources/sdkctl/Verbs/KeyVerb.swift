@@ -147,6 +147,10 @@ struct KeyRotateVerb: Verb {
     try store.write(try store.read(CredentialStore.next), as: CredentialStore.current)
     try store.remove(CredentialStore.next)
     try context.presenter.show(["credential": .string(store.file(CredentialStore.current))])
+    guard context.presenter.isForPeople else { return }
+    // systemd gives a service its credentials when it starts, so the daemon can't notice.
+    try context.errors.line(
+      "Done. \(place.command("status")) names sdkd.key.next until the next restart, which is not needed.")
   }
 }
 

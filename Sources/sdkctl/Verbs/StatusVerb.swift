@@ -28,7 +28,8 @@ struct StatusVerb: Verb {
       status["instances"] = Self.counts(listed["counts"]?.objectValue ?? [:])
     } catch SDKClientError.rpc(let error) where isFailing {
       // The health already says why a failing daemon can't list its instances.
-      let isKey = error.reason == Reason.keyMissing.rawValue && !error.message.contains("chmod")
+      let failure = CommandFailure(SDKClientError.rpc(error))
+      let isKey = failure.reason == Reason.keyMissing.rawValue && !failure.isAboutModes
       if isKey, let hint = place.flatMap(CommandFailure.withoutKey) { hints.append(hint) }
     }
     try context.presenter.show(.object(status)) { Self.table(.object(status), now: .now) }

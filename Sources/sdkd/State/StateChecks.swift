@@ -17,7 +17,9 @@ struct StateChecks {
       switch store.meta.rootKey {
       case .file: "root.key"
       case .credential: "sdkd.key"
-      case .nextCredential: "sdkd.key.next; make it sdkd.key with sdkctl key rotate --finish"
+      case .nextCredential:
+        // systemd gives the credentials at the start, so the daemon can't notice when the rotation is finished.
+        "sdkd.key.next, as of the last start; make it sdkd.key with sdkctl key rotate --finish, unless that is done"
       }
     return .init(name: "key", status: .ok, detail: detail)
   }

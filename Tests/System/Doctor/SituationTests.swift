@@ -134,14 +134,15 @@ import Testing
       byHand: "sed -i s/root/sdkd/ /etc/systemd/system/\(provider).socket.d/local.conf"),
     Situation(
       name: "the program of the provider is missing", fault: "mv \(program) /root/; ! sdkctl refresh desk",
-      check: "provider", says: "desk: the program of its provider, or one that it starts, does not exist",
-      advice: "systemctl cat \(provider)@.service shows the program; install it; sdkctl refresh desk",
+      check: "provider", says: "desk: \(program), the program of the unit front-desk, does not exist.",
+      advice: "systemctl cat \(provider)@.service shows ExecStart=; install the program, or name another there; "
+        + "sdkctl refresh desk",
       byHand: "mv /root/shell-token \(program)"),
     Situation(
       name: "the program of the provider can't be executed", fault: "chmod 644 \(program); ! sdkctl refresh desk",
-      check: "provider", says: "desk: the program of its provider, or one that it starts, can't be executed",
-      advice: "systemctl cat \(provider)@.service shows the program; make it executable; sdkctl refresh desk",
-      byHand: "chmod 755 \(program)"),
+      check: "provider",
+      says: "desk: \(program), the program of the unit front-desk, can't be executed by every user.",
+      advice: "chmod 755 \(program); sdkctl refresh desk"),
     Situation(
       name: "the provider fails",
       fault: """
@@ -252,7 +253,7 @@ import Testing
         ["dmesg | tail", "mount -o remount,rw \"$(stat -c %m /x)\""]
       ),
       (
-        "systemctl cat a shows the program; install it; sdkctl refresh desk",
+        "systemctl cat a shows ExecStart=; install the program, or name another there; sdkctl refresh desk",
         ["systemctl cat a", "sdkctl refresh desk"]
       ),
       ("remove X= from the drop-ins that systemctl cat a shows; systemctl daemon-reload", ["systemctl daemon-reload"]),
