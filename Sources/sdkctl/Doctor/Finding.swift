@@ -35,6 +35,11 @@ struct Finding: Hashable {
     return .object(object)
   }
 
+  /// Returns the finding with its texts passed through a filter.
+  func mapped(_ filter: (String) -> String) -> Finding {
+    Finding(status, check, filter(message), advice: advice.map(filter))
+  }
+
   /// Returns a table of findings for people.
   static func table(_ findings: [Finding]) -> Table {
     let rows = findings.flatMap { finding -> [[Table.Cell]] in

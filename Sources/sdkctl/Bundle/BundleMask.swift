@@ -1,0 +1,72 @@
+import JSONRPC
+import SDKProtocol
+
+/// A filter that takes the users of the daemon's instances out of texts.
+///
+/// Texts of the daemon hold no secret, but may quote who is signed in, as a vendor's error does.
+struct BundleMask {
+  /// The replacement for a user's id, name or address.
+  static let mark = "‹user›"
+
+  private let words: Set<ArraySlice<UInt8>>
+  /// The lengths of the words, longest first.
+  private let lengths: [Int]
+
+  /// Creates a filter for the users of instances, as `instance.list` returns these, and for further ids.
+  init(instances: [JSON], ids: [String] = []) {
+    let users = instances.flatMap { instance in
+      let services = instance["services"]?.objectValue?.members.compactMap { $0.value["user"] } ?? []
+      return services + [instance["user"]].compactMap(\.self)
+    }
+    let texts = users.flatMap { user in ["id", "externalId", "name", "email"].compactMap { user[$0]?.stringValue } }
+    words = Set((texts + ids).map { Array($0.utf8)[...] }.filter { !$0.isEmpty })
+    lengths = Set(words.map(\.count)).sorted(by: >)
+  }
+
+  /// Returns a text without the users. A user is found where neither a letter nor a digit continues it.
+  func masked(_ text: String) -> String {
+    guard !lengths.isEmpty else { return text }
+    let bytes = Array(text.utf8)
+    var result: [UInt8] = []
+    var index = 0
+    while index < bytes.count {
+      if Self.isEdge(index, in: bytes), let length = lengths.first(where: { isUser(bytes, from: index, length: $0) }) {
+        result += Array(Self.mark.utf8)
+        index += length
+      } else {
+        result.append(bytes[index])
+        index += 1
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// Returns a value whose texts are without the users.
+  func masked(_ json: JSON) -> JSON {
+    switch json {
+    case .string(let text): .string(masked(text))
+    case .array(let elements): .array(elements.map(masked))
+    case .object(let object): .object(JSONObject(object.members.map { ($0.key, masked($0.value)) }))
+    default: json
+    }
+  }
+
+  private func isUser(_ bytes: [UInt8], from start: Int, length: Int) -> Bool {
+    let end = start + length
+    return end <= bytes.count && Self.isEdge(end, in: bytes) && words.contains(bytes[start..<end])
+  }
+
+  /// Whether a word can begin or end before the byte at an index.
+  private static func isEdge(_ index: Int, in bytes: [UInt8]) -> Bool {
+    index == 0 || index == bytes.count || !isWord(bytes[index - 1]) || !isWord(bytes[index])
+  }
+
+  private static func isWord(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"), 0x80...0xFF:
+      true
+    default: false
+    }
+  }
+}
