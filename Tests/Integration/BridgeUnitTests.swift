@@ -52,6 +52,7 @@ import Testing
 
   @Test("The doctor names the program of a unit that is missing or can't be executed, and the advice mends it")
   func doctorNamesTheProgramOfAUnit() throws {
+    let refresh = "sdkctl refresh desk"
     let (desk, line, first) = try desk()
     let unit = try desk.unit("front-desk", Self.mint)
     let program = desk.folder.appendingPathComponent("unit-front-desk").path

@@ -133,14 +133,12 @@ struct Doctor {
       let name = check["name"]?.stringValue ?? "?"
       let isFailing = check["status"]?.stringValue == "failing"
       let detail = check["detail"]?.stringValue ?? "Only an admin is told why."
-      let manager = place.mode == .user ? "--user " : ""
-      let journal = place.unit.map { "journalctl \(manager)-x -p warning -u \($0).service" }
       let advice =
         switch name {
         case "configuration" where isFailing || detail.hasPrefix("the last good"): ConfigurationCheck.advice(place)
         case "configuration", "metrics": "after that: \(ConfigurationCheck.reload(place))"
-        case "state": recovery ?? journal ?? "read its log, which is its standard error"
-        default: journal ?? "read its log, which is its standard error"
+        case "state": recovery ?? journal
+        default: journal
         }
       return Finding(isFailing ? .failing : .warning, "health", "\(name): \(detail)", advice: advice)
     }

@@ -74,7 +74,8 @@ struct KeyCheck {
         .skipped, "key", "Only root and the daemon's user can look at the key.", advice: "run sdkctl doctor as root")
     }
     // Only the units of the machine and of tenants load a credential.
-    let recovery = place.keyRecovery
+    let restart = place.systemctl("restart", "service", byHand: "")
+    let recovery = place.keyRecovery.map { "\($0); then \(restart)" }
     let hasUnit = recovery != nil
     let tenant: String? = if case .tenant(let name) = place.mode { name } else { nil }
     let credentials = CredentialStore(tenant: tenant)

@@ -112,10 +112,12 @@ struct ProviderCheck {
     if stat(path, &status) != 0, errno == ENOENT || errno == ENOTDIR {
       return Finding(
         .failing, "provider", "\(program) does not exist.",
-        advice: "systemctl cat \(service) shows ExecStart=; install the program, or name another there; \(refresh)")
+        advice: "systemctl cat \(service) shows ExecStart=; install the program, or name another there; "
+          + refresh)
     }
     if status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o111 != 0o111 {
-      return Finding(.failing, "provider", "\(program) can't be executed by every user.", advice: "chmod 755 \(path); \(refresh)")
+      return Finding(
+        .failing, "provider", "\(program) can't be executed by every user.", advice: "chmod 755 \(path); \(refresh)")
     }
     return Finding(
       .failing, "provider",
