@@ -12,6 +12,7 @@ import Testing
     "pid", "startedAt", "createdAt", "expiresAt", "since", "time", "ttl", "cursor", "storageEpoch", "token", "tokenId",
     "id", "appUserId", "clientId", "deviceAddress", "operation", "bytes", "text", "checks", "methods", "rewrapped",
     "base_url", "baseUrl", "realtimeUrl", "instanceUrl", "command", "Authorization", "X-Client-Token", "paths",
+    "until",
   ]
 
   @Test("The example of every method succeeds, with the members and values that the document says")

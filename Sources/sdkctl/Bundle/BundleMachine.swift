@@ -14,7 +14,7 @@ enum BundleMachine {
   ]
 
   static func failure(_ message: String) -> CommandFailure {
-    CommandFailure(message: message, reason: "missing", status: 1)
+    CommandFailure(message: message, reason: "failing", status: 1)
   }
 
   /// Returns the failure of a program that has ended without a result.
