@@ -17,9 +17,17 @@ final class ScriptedVendor: HTTPSending, SocketOpening, VendorSocket {
 
   /// The JSON after `settings` and `answer`.
   let members: [String: JSONObject]
+  /// The settings of the definition: those given to `init` with the input's.
+  let settings: JSONObject
+  /// The connected app's secret, which leads to the definition's own URLs and to the vendor's login hosts only.
+  static let appSecret = "the/secret+of=the-app"
+  private static let loginHosts = Reach(
+    own: ["https://login.salesforce.com", "https://test.salesforce.com"], domains: [])
+  private let reach: Reach
   private let script: Mutex<Script>
 
-  init(_ input: Input) {
+  /// Reads the script for an instance of a kind, whose requests may lead where its definition and its kind allow.
+  init(_ input: Input, kind: KindSettings, settings: JSONObject) {
     var script = Script()
     var members: [String: JSONObject] = [:]
     for part in input.parts {
@@ -34,6 +42,9 @@ final class ScriptedVendor: HTTPSending, SocketOpening, VendorSocket {
       }
     }
     self.members = members
+    let settings = members["settings"].map { settings.merged(with: $0) } ?? settings
+    self.settings = settings
+    reach = Reach(own: kind.urls.compactMap { settings[$0]?.stringValue }, domains: kind.vendorDomains)
     self.script = Mutex(script)
   }
 
@@ -47,6 +58,13 @@ final class ScriptedVendor: HTTPSending, SocketOpening, VendorSocket {
   func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts {
     for (name, value) in request.headers { Check.header(name, value) }
     require(VendorURL(request.url, .http) != nil, "A request goes to \(request.url).")
+    require(reach.has(request.url), "A request goes to \(request.url), to which nothing allows it to go.")
+    let text =
+      request.headers.map(\.value).joined(separator: "\n") + "\n" + String(decoding: request.body ?? [], as: UTF8.self)
+    if text.contains(PercentEncoding.value(Self.appSecret)) || text.contains(Self.appSecret) {
+      require(
+        reach.isOwn(request.url) || Self.loginHosts.has(request.url), "The app's secret goes to \(request.url).")
+    }
     let next = script.withLock { $0.answers.isEmpty ? nil : $0.answers.removeFirst() }
     guard let next else { throw .network("the script is over") }
     return try next.get()
@@ -56,6 +74,7 @@ final class ScriptedVendor: HTTPSending, SocketOpening, VendorSocket {
 
   func open(_ request: SocketRequestParts) async throws(HTTPFailure) -> any VendorSocket {
     require(VendorURL(request.url, .webSocket) != nil, "A WebSocket goes to \(request.url).")
+    require(reach.has(request.url), "A WebSocket goes to \(request.url), to which nothing allows it to go.")
     let refusal = script.withLock { $0.refusals.isEmpty ? nil : $0.refusals.removeFirst() }
     if let refusal { throw .refused(status: refusal) }
     return self

@@ -40,8 +40,8 @@ extension FuzzTarget {
     _ name: String, _ kind: any SDKKind, _ settings: JSONObject, _ answer: JSONObject
   ) -> FuzzTarget {
     FuzzTarget(name) { input in
-      let vendor = ScriptedVendor(input)
-      let settings = vendor.members["settings"].map { settings.merged(with: $0) } ?? settings
+      let vendor = ScriptedVendor(input, kind: kind.settings, settings: settings)
+      let settings = vendor.settings
       let services = AdapterServices(
         instance: "00000000-0000-0000-0000-000000000000", clock: Clock.wall, http: vendor, sockets: vendor,
         supplied: kind.settings.supplied(settings, allowing: nil, isOfAdmin: true))

@@ -70,4 +70,89 @@ extension FuzzTarget {
     _ = rule.addresses(for: url)
     _ = SuppliedURL.socket(url)
   }
+
+  /// URLs that outsiders supply to a definition. The first line is the definition's own URL, the second has the domains of
+  /// `[network] allow`, and each other line is a supplied URL.
+  static let supplied = FuzzTarget("supplied", maximumLength: 1024) { input in
+    let lines = input.lines
+    guard lines.count > 2 else { return }
+    let domains = lines[1].split(separator: " ").map { $0.lowercased() }.filter(HostPattern.isValid)
+    let reach = Reach(own: [lines[0]], domains: domains)
+    for isOfAdmin in [false, true] {
+      let rule = SuppliedURLRule(domains: domains, ownURLs: [lines[0]], isOfAdmin: isOfAdmin)
+      for url in lines.dropFirst(2) {
+        for (spoken, secure, plain) in [(VendorURL.Spoken.http, "https", "http"), (.webSocket, "wss", "ws")] {
+          do throws(SDKError) {
+            try rule.check(url, what: "url", secure: secure, plain: plain)
+            taken(url, spoken, by: rule, reach)
+          } catch {
+            Check.error(error)
+            require(url != lines[0] || !isUsable(url, secure, plain), "\(url) is refused to its own definition.")
+          }
+        }
+      }
+    }
+  }
+
+  private static func isUsable(_ url: String, _ secure: String, _ plain: String) -> Bool {
+    (try? URLRule.check(url, setting: "url", secure: secure, plain: plain)) != nil
+  }
+
+  /// Checks an allowed URL, and those that are made of it: the connection goes to a place of the definition or of the list.
+  private static func taken(_ url: String, _ spoken: VendorURL.Spoken, by rule: SuppliedURLRule, _ reach: Reach) {
+    let authority = url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?#".contains($0) }
+    require(!authority.contains { "@\\%\t\r\n ".contains($0) }, "\(url) is taken with the authority \(authority).")
+    var made = [(url, spoken)]
+    if spoken == .http {
+      made.append((SuppliedURL.socket(url), .webSocket))
+      if let base = SalesforceText.base(url) { made.append((base + "/services/oauth2/token", .http)) }
+    }
+    for (made, spoken) in made {
+      guard let parts = VendorURL(made, spoken) else { fatalError("\(url) is taken, and \(made) leads nowhere.") }
+      let asked = "\(parts.isSecure ? "https" : "http")://\(parts.authority)\(parts.target)"
+      require(reach.has(asked), "\(url) is taken and leads to \(parts.authority).")
+      let addresses = rule.addresses(for: made)
+      require(parts.isSecure || addresses == .loopback, "\(made) may lead to another machine without TLS.")
+      require(
+        reach.isOwn(asked) || URLRule.isLoopback(made) || addresses == .outside, "\(made) may lead to this machine.")
+    }
+  }
+}
+
+/// The places to which requests may lead: the origins of a definition's own URLs, and listed domains. URLs are read by the
+/// HTTP client, not by the parsers under test.
+struct Reach: Sendable {
+  private struct Place: Hashable {
+    let isSecure: Bool
+    let host: String
+    let port: Int
+
+    init?(_ url: String) {
+      // The path does not matter, and a definition's may have characters that this client does not take.
+      let place = url.prefix { $0 != ":" } + "://" + url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?#".contains($0) }
+      let text = place.lowercased().hasPrefix("ws") ? "http" + place.dropFirst(2) : String(place)
+      guard let request = try? HTTPClient.Request(url: text) else { return nil }
+      isSecure = request.url.scheme?.lowercased() == "https"
+      host = request.host.trimmingCharacters(in: ["[", "]"]).lowercased()
+      port = request.port
+    }
+  }
+
+  private let own: Set<Place>
+  private let domains: [String]
+
+  init(own: [String], domains: [String]) {
+    self.own = Set(own.compactMap(Place.init))
+    self.domains = domains
+  }
+
+  /// Whether a URL leads to an origin of the definition.
+  func isOwn(_ url: String) -> Bool { Place(url).map(own.contains) ?? false }
+
+  /// Whether a request to a URL is allowed.
+  func has(_ url: String) -> Bool {
+    guard let place = Place(url) else { return false }
+    return own.contains(place)
+      || place.isSecure && domains.contains { place.host == $0 || place.host.hasSuffix(".\($0)") }
+  }
 }
