@@ -23,6 +23,10 @@ class Pending:
         self._message = message
         self._arrived.set()
 
+    @property
+    def is_done(self):
+        return self._arrived.is_set()
+
     def wait(self):
         """Returns the result. Raises `Failed`."""
         assert self._arrived.wait(PATIENCE), f"no outcome within {PATIENCE} s: {self._text}"

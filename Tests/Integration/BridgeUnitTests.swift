@@ -179,7 +179,7 @@ import Testing
     let work = ending == "providerOutputInvalid" ? "yes" : "sleep 300"
     let unit = try desk.unit(
       "front-desk",
-      "trap 'sleep 1; echo end >> \(log.path); exit 0' TERM; echo begin >> \(log.path); \(work) & wait; sleep 300")
+      "trap 'sleep 0.2; echo end >> \(log.path); exit 0' TERM; echo begin >> \(log.path); \(work) & wait; sleep 300")
     func runs() -> [Substring] { ((try? String(contentsOf: log, encoding: .utf8)) ?? "").split(separator: "\n") }
     let call = line.begin("token.refresh", ["instance": "desk"])
     if ending == "superseded" {

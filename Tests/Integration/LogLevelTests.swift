@@ -15,7 +15,7 @@ import Testing
     try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(jwt)])
     #expect(!desk.logs.contains(" debug "))
 
-    let set = try line.call("daemon.setLogLevel", ["level": "debug", "seconds": 3])
+    let set = try line.call("daemon.setLogLevel", ["level": "debug", "seconds": 600])
     #expect(set["level"] == "debug" && set["configured"] == "info" && set["until"] != nil)
     try line.call("messaging.logoutUser", ["instance": "desk"])
     try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(jwt)])
@@ -24,6 +24,7 @@ import Testing
         && desk.logs.contains("The state is authenticated; it was ")
     }
     #expect(!desk.logs.contains(jwt))
+    try line.call("daemon.setLogLevel", ["level": "debug", "seconds": 1])
     try eventually("the level is the configured one again") {
       try line.call("daemon.info")["journal"] == ["level": "info", "configured": "info"]
     }

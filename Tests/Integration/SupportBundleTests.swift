@@ -58,7 +58,7 @@ import Testing
         let fields = datagram.split(separator: "\n").compactMap { line -> (String, JSON)? in
           line.firstIndex(of: "=").map { (String(line[..<$0]), JSON.string(String(line[line.index(after: $0)...]))) }
         }
-        return JSONWriter.text(of: .object(JSONObject(fields))) + "\n"
+        return JSONWriter.text(of: .object(JSONObject(fields + [("_EXE", "/usr/bin/sdkd")]))) + "\n"
       }.joined()
     }
   }
@@ -130,7 +130,7 @@ import Testing
       "\"restartCount\": 0", "\"name\": \"store\"",
       #"{"instance":"desk","kind":"zendesk.messaging","source":"api","state":"authenticated""#, "NRestarts=3",
       "LimitNOFILE=64", "Environment=‹masked›", "Max open files", "state.db", "root.key", "SDKD_EVENT=userLoggedIn",
-      "SDKD_EXIT=3", "Lines of token providers, which are left out: ",
+      "SDKD_EXIT=3", "Lines of token providers and other programs, which are left out: ",
       "Not gathered: No instance that is known has a provider with a unit.",
     ] { #expect(text.contains(part), "\(part): \(text)") }
 

@@ -184,10 +184,11 @@ import Testing
       let unit = try #require(findings.first { $0["check"] == "unit" }, "\(doctor)")
       #expect(unit["message"]?.stringValue?.contains("can't load a credential that a drop-in names") == true, "\(unit)")
       let advice = try #require(unit["advice"]?.stringValue)
-      #expect(advice.hasPrefix("find it: systemctl cat sdkd.service | grep LoadCredential; mend it; "), "\(advice)")
+      #expect(advice.hasPrefix("find it: systemctl cat sdkd.service | grep LoadCredential; correct it; "), "\(advice)")
       let found = try await machine.sh("systemctl cat sdkd.service | grep LoadCredential").output
       #expect(found.contains("proxy:/etc/sdkd/proxy"), "\(found)")
-      try await machine.sh("echo user:word > /etc/sdkd/proxy; \(advice.split(separator: "mend it; ").last ?? "false")")
+      try await machine.sh(
+        "echo user:word > /etc/sdkd/proxy; \(advice.split(separator: "correct it; ").last ?? "false")")
       #expect(try await machine.health()["status"] == "ok")
     }
   }

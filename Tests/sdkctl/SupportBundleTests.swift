@@ -14,6 +14,7 @@ import Testing
     ("malice, alices and alice2", "malice, alices and alice2"), ("alice-7 and alice", "‹user› and ‹user›"),
     ("GET /users/7/tickets, 17 of 7", "GET /users/‹user›/tickets, 17 of ‹user›"), ("Ünal Ünalan", "‹user› Ünalan"),
     ("<a@b.example>", "<‹user›>"), ("Anna Smith and Anna", "‹user› and Anna"), ("", ""), ("-x, --x", "-x, ‹user›"),
+    ("„alice“ and Alice…", "„‹user›“ and ‹user›…"),
   ]
 
   @Test("Users are found as whole words", arguments: users.indices)
@@ -75,7 +76,9 @@ import Testing
         planted
       ExecStartPre=/usr/bin/env TOKEN=planted /usr/bin/sdkd
       ExecStop=/usr/libexec/stop
-      """#
+      ExecStartPost=/usr/bin/sdkctl login desk --token planted
+      StandardInputText=planted
+      """# + "\nLimitNPROC=64\r\nEnvironment=A=planted\rPassEnvironment=planted"
     #expect(
       UnitFileText.masked(text) == #"""
         # /lib/systemd/system/sdkd.service
@@ -97,6 +100,11 @@ import Testing
         ExecStart=/usr/libexec/sdkd-provider /usr/libexec/token ‹masked›
         ExecStartPre=/usr/bin/env ‹masked›
         ExecStop=/usr/libexec/stop
+        ExecStartPost=/usr/bin/sdkctl ‹masked›
+        StandardInputText=‹masked›
+        LimitNPROC=64
+        Environment=‹masked›
+        PassEnvironment=‹masked›
         """#)
   }
 
@@ -105,11 +113,14 @@ import Testing
   @Test("The journal is shown without users, secrets and what providers write")
   func journal() {
     let lines = [
-      #"{"__REALTIME_TIMESTAMP":"1764200000123456","PRIORITY":"5","MESSAGE":"desk: userLoggedIn.","SDKD_INSTANCE":"desk","SDKD_USER":"planted","SDKD_RECORD":"identity","SDKD_EVENT":"userLoggedIn","SDKD_RULES":"planted"}"#,
-      #"{"PRIORITY":"5","MESSAGE":"planted","SDKD_INSTANCE":"desk","SDKD_PROVIDER_OUTPUT":"1"}"#,
-      #"{"PRIORITY":"4","MESSAGE":"The vendor knows no planted; token=abc. \u001b[2J","SDKD_REASON":"network"}"#,
-      #"{"PRIORITY":"6","MESSAGE":"Started sdkd.service.","UNIT":"sdkd.service"}"#, "planted", "-- Boot 1 --",
-      #"{"MESSAGE":[112,108],"SDKD_USER":["a","b"]}"#,
+      #"{"__REALTIME_TIMESTAMP":"1764200000123456","PRIORITY":"5","MESSAGE":"desk: userLoggedIn.","SDKD_INSTANCE":"desk","SDKD_USER":"planted","SDKD_RECORD":"identity","SDKD_EVENT":"userLoggedIn","SDKD_RULES":"planted","_EXE":"/usr/bin/sdkd"}"#,
+      #"{"PRIORITY":"5","MESSAGE":"planted","SDKD_INSTANCE":"desk","SDKD_PROVIDER_OUTPUT":"1","_EXE":"/usr/bin/sdkd"}"#,
+      #"{"PRIORITY":"5","MESSAGE":"planted","_EXE":"/usr/bin/logger","SYSLOG_IDENTIFIER":"sdkd"}"#,
+      #"{"PRIORITY":"5","MESSAGE":"planted"}"#,
+      #"{"PRIORITY":"4","MESSAGE":"The vendor knows no planted; token=abc. \u001b[2J","SDKD_REASON":"network","_EXE":"/usr/bin/sdkd"}"#,
+      #"{"PRIORITY":"6","MESSAGE":"Started sdkd.service.","UNIT":"sdkd.service","_PID":"1"}"#, "planted",
+      "-- Boot 1 --",
+      #"{"MESSAGE":[112,108],"SDKD_USER":["a","b"],"_PID":"1"}"#,
     ]
     let journal = BundleJournal(lines.joined(separator: "\n"))
     let text = journal.text(BundleMask(instances: [], ids: journal.users))
@@ -118,7 +129,7 @@ import Testing
         "2025-11-26T23:33:20.123Z  notice  desk  desk: userLoggedIn.  SDKD_RECORD=identity SDKD_EVENT=userLoggedIn",
         "-  warning  -  The vendor knows no ‹user›; token=‹masked› \u{1B}[2J  SDKD_REASON=network",
         "-  info  -  Started sdkd.service.  UNIT=sdkd.service", "-  info  -  ",
-        "Lines of token providers, which are left out: 1.", "Lines that could not be read: 1.",
+        "Lines of token providers and other programs, which are left out: 3.", "Lines that could not be read: 1.",
       ])
   }
 
@@ -181,7 +192,7 @@ import Testing
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bundle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let bundle = SupportBundle(sections: [BundleSection("a", from: "b", "c")])
+    let bundle = SupportBundle(sections: [BundleSection("a", from: "b", "c")], knowsUsers: true)
     let (file, link) = (folder.appendingPathComponent("file").path, folder.appendingPathComponent("link").path)
     try SupportBundle.checkAbsence(of: file)
     try bundle.write(to: file)

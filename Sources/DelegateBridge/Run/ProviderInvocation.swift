@@ -21,7 +21,7 @@ struct ProviderInvocation: Sendable {
   var maxOutput: Int
   /// The fields of the instance for the journal.
   var metadata: Logger.Metadata
-  /// The metadata of the lines that the provider writes, which are the only lines of the log with foreign words.
+  /// The metadata of the lines that the provider writes to its standard error.
   var outputMetadata: Logger.Metadata { metadata.merging(["providerOutput": "1"]) { first, _ in first } }
 
   /// Creates the invocation of a configured provider for a question.

@@ -71,13 +71,13 @@ struct WaitLimit: Sendable {
   init(_ timeout: Double?) { end = timeout.map { ContinuousClock.now + .seconds($0) } }
 
   /// Runs a step of an instance, which may wait for the commit of an earlier change. A step that the caller no longer
-  /// waits for is made all the same. Without an earlier change in progress the step is not limited.
+  /// waits for is made all the same. With no time left, a step that need not wait is made all the same.
   ///
   /// - Throws: also `timeout`.
   func limiting<Value: Sendable>(
     _ instance: HostedInstance, _ step: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    guard let left, instance.actor.changing.isLocked else { return try await step() }
+    guard let left, left > 0 || instance.actor.changing.isLocked else { return try await step() }
     let outcome = Promise<Value>()
     instance.environment.operations.start {
       do {

@@ -33,6 +33,15 @@ struct ExchangeLog: Sendable {
       metadata: instance().map { ["instance": "\($0)"] })
   }
 
+  /// The words in the paths of the vendors' APIs.
+  private static let words: Set<Substring> = [
+    "", "MobilePushServiceDevice", "access", "anonymous", "api", "apps", "appusers", "chat", "client", "clients",
+    "config",
+    "data", "faye", "history", "jwt", "login", "logout", "me", "me.json", "mobile", "oauth2",
+    "push_notification_devices",
+    "push_notification_devices.json", "revoke", "sdk", "services", "sobjects", "token", "userinfo", "users", "ws",
+  ]
+
   /// Returns a URL without user, query and fragment. Segments of its path that may be an id or a secret are `*`.
   static func shown(_ url: String) -> String {
     guard let scheme = url.firstRange(of: "://") else { return "*" }
@@ -43,16 +52,14 @@ struct ExchangeLog: Sendable {
     return "\(url[..<scheme.upperBound])\(([host] + path).joined(separator: "/"))"
   }
 
-  /// Returns whether a segment can only be a word of a vendor's API, such as `appusers`, `me.json` or `v2`.
+  /// Returns whether a segment is a word of a vendor's API, or a version such as `v2` or `v58.0`.
   private static func isWord(_ segment: Substring) -> Bool {
+    if words.contains(segment) { return true }
     let bytes = segment.utf8
-    guard bytes.count <= 32 else { return false }
-    if bytes.first == UInt8(ascii: "v"), bytes.count <= 6,
-      bytes.dropFirst().allSatisfy({ $0 == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
-    {
-      return true
-    }
-    return bytes.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || "_-.".utf8.contains($0) }
+    return bytes.first == UInt8(ascii: "v") && bytes.count <= 6
+      && bytes.dropFirst().allSatisfy {
+        $0 == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+      }
   }
 
   private static func word(for failure: HTTPFailure) -> String {

@@ -19,11 +19,13 @@ struct MessagingUser {
   ///
   /// - Throws: `badResponse` for an id or a session token that can't be one.
   init(_ json: JSON, without sent: SentSecrets) throws(SDKError) {
+    // Clipped first: looking for secrets takes many times the memory of a text.
+    func clean(_ text: String) -> String { TextLimits.clipped(sent.removed(from: text.clipped(toUTF8: 8192))) }
     let user = json["appUser"]
     id = user?["_id"]?.stringValue
     let names = [user?["givenName"]?.stringValue, user?["surname"]?.stringValue].compactMap { $0 }
-    name = names.isEmpty ? nil : TextLimits.clipped(sent.removed(from: names.joined(separator: " ")))
-    email = (user?["email"]?.stringValue).map { TextLimits.clipped(sent.removed(from: $0)) }
+    name = names.isEmpty ? nil : clean(names.joined(separator: " "))
+    email = (user?["email"]?.stringValue).map { clean($0) }
     sessionToken = (json["sessionToken"] ?? user?["sessionToken"])?.stringValue.map(Secret.init)
     let realtime = json["settings"]?["realtime"]
     realtimeURL = realtime?["enabled"]?.boolValue == true ? realtime?["baseUrl"]?.stringValue : nil

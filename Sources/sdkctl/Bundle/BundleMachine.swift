@@ -1,4 +1,5 @@
 import Glibc
+import JSONRPC
 import Linux
 import SDKProtocol
 
@@ -74,7 +75,10 @@ enum BundleMachine {
     guard let file = place.configuration else {
       throw failure("Only an admin is told which files the daemon reads.")
     }
-    return "# \(file)\n" + (try output(of: [ChildProgram.daemon, "--show-config", "--config", file]))
+    let ended = try run([ChildProgram.daemon, "--show-config", "--config", file])
+    // One setting in each line, so that of many the first ones are shown. With mistakes there are these in place of it.
+    let settings = (try? JSONParser.parse(ended.output))?.arrayValue?.map { JSONWriter.text(of: $0) }
+    return (["# \(file)"] + (settings ?? [ended.errors])).joined(separator: "\n")
   }
 
   /// Returns the limits of the daemon's process, its memory and its threads.

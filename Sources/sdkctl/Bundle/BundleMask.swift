@@ -19,18 +19,24 @@ struct BundleMask {
       return services + [instance["user"]].compactMap(\.self)
     }
     let texts = users.flatMap { user in ["id", "externalId", "name", "email"].compactMap { user[$0]?.stringValue } }
-    words = Set((texts + ids).map { Array($0.utf8)[...] }.filter { !$0.isEmpty })
+    words = Set((texts + ids).map { $0.utf8.map(Self.folded)[...] }.filter { !$0.isEmpty })
     lengths = Set(words.map(\.count)).sorted(by: >)
   }
 
-  /// Returns a text without the users. A user is found where neither a letter nor a digit continues it.
+  /// Returns a text without the users. A user is found where neither a letter nor a digit continues it, in capital and
+  /// in small letters.
   func masked(_ text: String) -> String {
     guard !lengths.isEmpty else { return text }
     let bytes = Array(text.utf8)
+    let folded = bytes.map(Self.folded)
+    // Whether each byte belongs to a letter or a digit.
+    let letters = text.unicodeScalars.flatMap { scalar in
+      repeatElement(scalar.properties.isAlphabetic || scalar.properties.numericType != nil, count: UTF8.width(scalar))
+    }
     var result: [UInt8] = []
     var index = 0
     while index < bytes.count {
-      if Self.isEdge(index, in: bytes), let length = lengths.first(where: { isUser(bytes, from: index, length: $0) }) {
+      if Self.isEdge(index, letters), let length = lengths.first(where: { isUser(folded, letters, index, $0) }) {
         result += Array(Self.mark.utf8)
         index += length
       } else {
@@ -51,22 +57,16 @@ struct BundleMask {
     }
   }
 
-  private func isUser(_ bytes: [UInt8], from start: Int, length: Int) -> Bool {
+  private func isUser(_ bytes: [UInt8], _ letters: [Bool], _ start: Int, _ length: Int) -> Bool {
     let end = start + length
-    return end <= bytes.count && Self.isEdge(end, in: bytes) && words.contains(bytes[start..<end])
+    return end <= bytes.count && Self.isEdge(end, letters) && words.contains(bytes[start..<end])
   }
 
   /// Whether a word can begin or end before the byte at an index.
-  private static func isEdge(_ index: Int, in bytes: [UInt8]) -> Bool {
-    index == 0 || index == bytes.count || !isWord(bytes[index - 1]) || !isWord(bytes[index])
+  private static func isEdge(_ index: Int, _ letters: [Bool]) -> Bool {
+    index == 0 || index == letters.count || !letters[index - 1] || !letters[index]
   }
 
-  private static func isWord(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "a")...UInt8(ascii: "z"), 0x80...0xFF:
-      true
-    default: false
-    }
-  }
+  /// Returns an ASCII letter as a small one.
+  private static func folded(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
 }

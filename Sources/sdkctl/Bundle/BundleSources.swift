@@ -49,7 +49,7 @@ struct BundleSources {
     }
     await add("configuration", from: "sdkd --show-config") { try BundleMachine.configuration(place) }
     await add("units", from: "systemctl show") { mask.masked(try units.properties()) }
-    await add("unit files", from: "systemctl cat") { UnitFileText.masked(try units.files()) }
+    await add("unit files", from: "systemctl cat") { mask.masked(UnitFileText.masked(try units.files())) }
     await add("limits", from: "/proc") { try BundleMachine.limits(of: info.get()["pid"]?.intValue) }
     await add("state", from: place.state ?? "the state directory") { try BundleMachine.files(place.state) }
     sections.append(
@@ -57,7 +57,7 @@ struct BundleSources {
     let providers = Result { try units.providerJournal() }
     sections.append(
       await BundleSection("provider units", from: "journalctl", keeping: .end) { try providers.get().text(mask) })
-    return SupportBundle(sections: sections)
+    return SupportBundle(sections: sections, knowsUsers: (try? instances.get()) != nil)
   }
 
   /// The members of an instance that are shown as they are.

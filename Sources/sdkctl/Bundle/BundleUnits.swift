@@ -42,7 +42,7 @@ struct BundleUnits {
     let fields = "--property=\(Self.properties.joined(separator: ","))"
     let shown = try BundleMachine.output(of: ["systemctl"] + manager + ["show", fields] + names)
     guard !providers.isEmpty else { return shown }
-    let words = ["systemctl", "list-units", "--all", "--plain", "--no-legend"]
+    let words = ["systemctl"] + manager + ["list-units", "--all", "--plain", "--no-legend"]
     // Of a provider's service there is an instance for each question.
     return shown + "\n" + (try BundleMachine.output(of: words + providers.map { "\($0)@*" }, isEmptyAllowed: true))
   }
@@ -67,7 +67,8 @@ struct BundleUnits {
       throw BundleMachine.failure("No instance that is known has a provider with a unit.")
     }
     let units = providers.flatMap { ["\($0).socket", "\($0)@*"] }
-    return try Self.read(BundleJournal.arguments(units: units, manager: [], matches: ["_PID=1"]))
+    return try Self.read(
+      BundleJournal.arguments(units: units, manager: manager, matches: manager.isEmpty ? ["_PID=1"] : []))
   }
 
   private static func read(_ words: [String]) throws -> BundleJournal {

@@ -6,15 +6,19 @@ import SDKProtocol
 /// What a maintainer needs to understand a report, as one text.
 struct SupportBundle {
   let sections: [BundleSection]
+  /// Whether the daemon has said who its users are, so that they were taken out of texts.
+  let knowsUsers: Bool
 
   /// What the bundle does not hold, and what it does.
-  static let notes = [
-    "It holds no token, key, user, label, stored value or output of a token provider.",
-    "It names instances, hosts, files, and the Linux users of this machine.",
-  ]
+  var notes: [String] {
+    [
+      "It holds no token, key, \(knowsUsers ? "user, " : "")label, stored value or output of a token provider.",
+      "It names instances, hosts, files, and the Linux users of this machine.",
+    ] + (knowsUsers ? [] : ["The daemon did not say who its users are: lines of the journal may name them."])
+  }
 
   /// The whole text.
-  var text: String { (Self.notes + [""] + sections.map(\.text)).joined(separator: "\n") }
+  var text: String { (notes + [""] + sections.map(\.text)).joined(separator: "\n") }
 
   /// The table of the sections, for people.
   var table: Table {

@@ -4,19 +4,18 @@
 /// command lines.
 enum UnitFileText {
   private static let mark = "‹masked›"
-  /// The settings whose value is masked, apart from those that begin with `Exec` and `X-`.
-  private static let secrets: Set<String> = ["Environment", "SetCredential", "SetCredentialEncrypted"]
+  /// Parts of the names of settings whose value is masked, apart from those that begin with `Exec` and `X-`.
+  private static let secrets = ["Environment", "SetCredential", "StandardInput"]
   /// The ends of the names of unit files and drop-ins.
   private static let endings = [".service", ".socket", ".conf"]
-  /// The programs whose arguments are shown.
-  private static let programs: Set<Substring> = ["sdkd", "sdkctl"]
 
   /// Returns the paths of the files, their sections and settings. Comments are left out.
   static func masked(_ text: String) -> String {
     var lines: [String] = []
     // Whether the former line goes on with this one, and whether that is shown.
     var (continues, isShown) = (false, true)
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false).map({
+    // systemd ends a line at a carriage return, too.
+    for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map({
       $0.drop { $0 == " " || $0 == "\t" }
     }) {
       let isComment = line.hasPrefix("#") || line.hasPrefix(";")
@@ -48,11 +47,13 @@ enum UnitFileText {
     if name.hasPrefix("Exec") {
       let words = value.split { $0 == " " || $0 == "\t" }
       let program = words.first?.split(separator: "/").last ?? ""
-      if programs.contains(program) { return (String(line), true) }
+      if program == "sdkd" || program == "sdkctl" && words.count > 1 && words[1] == "reload" {
+        return (String(line), true)
+      }
       // The wrapper of providers is followed by the provider's own program.
       let shown = words.prefix(program == "sdkd-provider" ? 2 : 1).joined(separator: " ")
       return words.count < 2 ? (String(line), false) : ("\(name)=\(shown) \(mark)", false)
     }
-    return secrets.contains(String(name)) && !value.isEmpty ? ("\(name)=\(mark)", false) : (String(line), true)
+    return secrets.contains { name.contains($0) } && !value.isEmpty ? ("\(name)=\(mark)", false) : (String(line), true)
   }
 }

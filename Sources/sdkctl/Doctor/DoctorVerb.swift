@@ -68,7 +68,7 @@ struct DoctorVerb: Verb {
     progress.end()
     if path == "-" { return try context.output.text(bundle.text) }
     try context.presenter.list(bundle.sections.map(\.json)) { bundle.table }
-    if context.presenter.isForPeople { for note in SupportBundle.notes { try context.errors.line(note) } }
+    if context.presenter.isForPeople { for note in bundle.notes { try context.errors.line(note) } }
     guard yes || context.input.confirms("Write it to \(path)?") else {
       throw CommandFailure(message: "Nothing was written.", reason: "cancelled", status: 1)
     }

@@ -100,9 +100,10 @@ struct UnitCheck {
     case ("failed", _) where service.exit == Self.credentials:
       return Finding(
         .failing, "unit",
-        "\(name) can't start: systemd can't load a credential that a drop-in names, because it is missing or can't be "
-          + "decrypted.",
-        advice: "find it: systemctl cat \(name) | grep LoadCredential; mend it; \(systemctl("reset-failed \(both)")); "
+        "\(name) can't start: systemd can't load a credential that a drop-in names, because it is missing, can't be "
+          + "decrypted, or comes from a socket that does not answer.",
+        advice:
+          "find it: systemctl cat \(name) | grep LoadCredential; correct it; \(systemctl("reset-failed \(both)")); "
           + systemctl("start \(both)"))
     case ("failed", _), (_, "failed"):
       // While the start limit lasts, systemd refuses every start, and fails the socket again at the first connection.

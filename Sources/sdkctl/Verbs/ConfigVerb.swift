@@ -82,7 +82,8 @@ struct ConfigShowVerb: Verb {
     verb: "show", abstract: "Show the settings in the configuration's files, and where each comes from.",
     discussion: """
       Reads the file of the daemon that is meant, or FILE, and its drop-ins in the directory FILE.d, as a reload would. \
-      Settings that no file sets have their default: sdkd --default-config. Exit status 78 when a file has mistakes.
+      Settings that no file sets have their default: sdkd --default-config. Exit status 78 when \
+      a file can't be read as TOML or has a value of the wrong type; sdkctl config check finds all mistakes.
       """,
     examples: [
       "sdkctl config show",

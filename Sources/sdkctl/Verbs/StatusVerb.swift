@@ -24,8 +24,7 @@ struct StatusVerb: Verb {
     let place = context.remote == nil ? try DaemonPlace(global.location) : nil
     var hints: [String] = []
     do {
-      let listed = try await context.ask(InstanceList.self, InstanceList.Params(counts: true))
-      status["instances"] = Self.counts(listed["counts"]?.objectValue ?? [:])
+      status["instances"] = Self.counts(try await Self.byState(context))
     } catch SDKClientError.rpc(let error) where isFailing {
       // The health already says why a failing daemon can't list its instances.
       let failure = CommandFailure(SDKClientError.rpc(error))
@@ -36,6 +35,16 @@ struct StatusVerb: Verb {
     if isFailing {
       throw CommandFailure(message: "The daemon is failing.", reason: "failing", status: 1, hints: hints)
     }
+  }
+
+  /// Returns the number of instances in each state. A daemon of an older version, which can't count them, lists them.
+  private static func byState(_ context: CommandContext) async throws -> JSONObject {
+    do {
+      let listed = try await context.ask(InstanceList.self, InstanceList.Params(counts: true))
+      if let counts = listed["counts"]?.objectValue { return counts }
+    } catch SDKClientError.rpc(let error) where error.reason == ProtocolReason.invalidParams.rawValue {}
+    let states = try await context.instances(InstanceList.Params()).compactMap { $0["state"]?.stringValue }
+    return JSONObject(Dictionary(states.map { ($0, 1) }, uniquingKeysWith: +).map { ($0.key, JSON($0.value)) })
   }
 
   /// Returns the number of instances, and that in each state, sorted by the state's name.

@@ -47,7 +47,9 @@ struct ConfigurationFiles: Sendable {
       return []
     }
     var names: [String] = []
-    while let entry = readdir(directory) {
+    while true {
+      errno = 0
+      guard let entry = readdir(directory) else { break }
       let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
         pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
@@ -57,6 +59,11 @@ struct ConfigurationFiles: Sendable {
         return []
       }
       names.append(name)
+    }
+    // Fewer files would mean other settings, and the end of instances.
+    guard errno == 0 else {
+      log.add(nil, "The directory can't be read to its end: \(SystemCallError.text(of: errno)).")
+      return []
     }
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { "\(path)/\($0)" }
   }

@@ -61,7 +61,7 @@ struct OpenedState {
     case (.failure(let error), .success(nil)), (.success(nil), .failure(let error)), (.failure(let error), .failure):
       throw error
     case (.failure(let error), .success), (.success, .failure(let error)):
-      logger.error("\(error.sdkError.message)")
+      logger.error("One credential of the root key is ignored; see sdkctl doctor. \(error.sdkError.message)")
     case (.success(nil), .success(nil)): return .file
     case (.success, .success): break
     }
