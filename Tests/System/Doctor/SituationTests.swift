@@ -86,7 +86,7 @@ import Testing
       says: "configuration: /etc/sdkd/sdkd.toml:", advice: corrects, byHand: uncorrected),
     Situation(
       name: "no TOML", fault: "echo 'nonsense [' >> /etc/sdkd/sdkd.toml; systemctl restart sdkd.service",
-      check: "configuration", says: "have 1 mistake: /etc/sdkd/sdkd.toml:", advice: corrects, byHand: uncorrected),
+      check: "configuration", says: "has 1 mistake: /etc/sdkd/sdkd.toml:", advice: corrects, byHand: uncorrected),
     closed("/etc/sdkd", "700", "750"), closed("/etc/sdkd/sdkd.toml", "600", "640"),
     closed("/etc/sdkd/instances.d", "700", "750"),
     Situation(
