@@ -123,7 +123,7 @@ struct DoctorMachineTests {
     "$@" || true
     """
 
-  /// What root does to the configuration, and the path that the advice is about.
+  /// Changes that root makes to the configuration, each with the path that the advice names.
   static let faults = [
     ("chown root:root /etc/sdkd; chmod 700 /etc/sdkd", "/etc/sdkd"),
     ("chown root:root /etc/sdkd/sdkd.toml; chmod 600 /etc/sdkd/sdkd.toml", "/etc/sdkd/sdkd.toml"),
@@ -164,7 +164,7 @@ struct DoctorMachineTests {
     #expect(program.exit(within: 30) == 0, "\(advice): \(program.logText)")
   }
 
-  /// What somebody does to the state of a running daemon, and what the doctor says.
+  /// Changes to the state of a running daemon, each with a part of what the doctor says.
   static let stateFaults = [
     ("chown 65534 state.db", "belongs to another user than"), ("chown 65534 backups", "belongs to another user than"),
     ("chmod 400 state.db", "its mode forbids that"), ("chmod 000 root.key", "its mode forbids that"),

@@ -6,7 +6,7 @@ import Testing
 
 /// The free slots of the table of keys.
 @Suite struct FreeKeyTests {
-  /// A database with so many instances, each with a key.
+  /// Returns a database with `count` instances, each with a key.
   private func database(_ count: Int) throws -> DatabaseQueue {
     let queue = try DatabaseQueue()
     try queue.write { db in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StateStore
 
-/// Digests that stand for the ids of users, since those ids are secrets.
+/// The digests that replace the ids of users, because such ids are secrets.
 @Suite struct IdentityDigestTests {
   private let one = InstanceUUID("11111111-0000-4000-8000-000000000000")
   private let other = InstanceUUID("22222222-0000-4000-8000-000000000000")

@@ -9,7 +9,7 @@ import Testing
     let name: String
     /// A script that damages `$file`, the encrypted credential, or `$state`, the folder of the state.
     let script: String
-    /// A part of what callers are told.
+    /// A part of the message that callers get.
     let says: String
 
     var testDescription: String { name }

@@ -8,7 +8,7 @@ import Testing
 
 /// `daemon.setLogLevel`, by a clock that the test advances.
 final class TemporaryLogLevelTests {
-  /// What the level changes: the time, the levels that the log was set to, and the lines that it wrote.
+  /// The time, the levels that the log was set to, and the lines that were written.
   private final class World: Sendable {
     private struct State {
       var now = Timestamp(secondsSince1970: 1_795_259_340)

@@ -65,7 +65,7 @@ struct BundleSources {
     "instance", "kind", "source", "state", "expiresAt", "degraded", "bridge", "pending", "createdAt",
   ]
 
-  /// Returns what is known of an instance, without users, labels, and the values of settings.
+  /// Returns the description of an instance without users, labels and the values of settings.
   static func summary(of instance: JSON) -> JSON {
     var object = JSONObject()
     for name in members { object[name] = instance[name] }

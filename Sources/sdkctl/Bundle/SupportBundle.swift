@@ -3,13 +3,13 @@ import JSONRPC
 import Linux
 import SDKProtocol
 
-/// What a maintainer needs to understand a report, as one text.
+/// A text with the facts that a maintainer needs to understand a report.
 struct SupportBundle {
   let sections: [BundleSection]
   /// Whether the daemon has said who its users are, so that they were taken out of texts.
   let knowsUsers: Bool
 
-  /// What the bundle does not hold, and what it does.
+  /// The sentences that say what the bundle contains and what it leaves out.
   var notes: [String] {
     [
       "It holds no token, key, \(knowsUsers ? "user, " : "")label, stored value or output of a token provider.",

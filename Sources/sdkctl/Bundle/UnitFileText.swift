@@ -12,7 +12,7 @@ enum UnitFileText {
   /// Returns the paths of the files, their sections and settings. Comments are left out.
   static func masked(_ text: String) -> String {
     var lines: [String] = []
-    // Whether the former line goes on with this one, and whether that is shown.
+    // Whether this line continues the former one, and whether such a line is shown.
     var (continues, isShown) = (false, true)
     // systemd ends a line at a carriage return, too.
     for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map({

@@ -144,7 +144,7 @@ struct Doctor {
     }
   }
 
-  /// Returns whether the daemon can't open its state for want of the right key.
+  /// Returns whether the daemon can't open its state because it lacks the right key.
   private func needsKey() async -> Bool {
     do {
       _ = try await context.ask(InstanceList.self, InstanceList.Params())

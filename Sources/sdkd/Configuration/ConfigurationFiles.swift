@@ -120,7 +120,7 @@ struct ConfigurationFiles: Sendable {
   /// is missing.
   private static func cure(of error: Int32, _ path: String) -> String? {
     guard error == EACCES else { return nil }
-    // The outermost directory that can't be entered is in the way, else the file itself.
+    // The cause is the outermost directory that can't be entered; without one, it is the file itself.
     var closed = path
     var parent = Directories.parent(of: path)
     while parent != "/", parent != "." {

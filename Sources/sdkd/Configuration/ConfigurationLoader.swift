@@ -17,8 +17,8 @@ enum ConfigurationLoader {
     var instances: [InstanceFile] = []
     /// Every mistake, in the order of files and lines.
     var mistakes: [ConfigurationMistake] = []
-    /// What `sdkd --check` refuses and the daemon only warns of: mistakes with which an instance works until a call needs
-    /// what is wrong.
+    /// The mistakes that `sdkd --check` refuses and the daemon only warns of: an instance works until a call needs the
+    /// wrong part.
     var warnings: [ConfigurationMistake] = []
   }
 

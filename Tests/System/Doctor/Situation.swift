@@ -44,7 +44,7 @@ struct Situation: CustomTestStringConvertible {
   func test(on machine: Machine) async throws {
     try await machine.sh(fault)
     var looked = try await look(on: machine)
-    // What the daemon finds by itself takes it some seconds.
+    // The daemon needs some seconds to find some faults.
     let end = ContinuousClock.now + .seconds(60)
     while looked.finding == nil, ContinuousClock.now < end { looked = try await look(on: machine) }
     let finding = try #require(looked.finding, "\(name): \(looked.all)")
