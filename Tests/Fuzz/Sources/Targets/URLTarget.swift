@@ -131,7 +131,10 @@ struct Reach: Sendable {
       // The path does not matter, and a definition's may have characters that this client does not take.
       let place = url.prefix { $0 != ":" } + "://" + url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?#".contains($0) }
       let text = place.lowercased().hasPrefix("ws") ? "http" + place.dropFirst(2) : String(place)
-      guard let request = try? HTTPClient.Request(url: text) else { return nil }
+      // The client traps on an IP address with a port that is none.
+      guard let url = URL(string: text), (0...65_535).contains(url.port ?? 0),
+        let request = try? HTTPClient.Request(url: url)
+      else { return nil }
       isSecure = request.url.scheme?.lowercased() == "https"
       host = request.host.trimmingCharacters(in: ["[", "]"]).lowercased()
       port = request.port
