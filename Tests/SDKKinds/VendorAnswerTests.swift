@@ -55,6 +55,18 @@ import Testing
     #expect(limited.retryAfter == 12)
   }
 
+  @Test("A header repeats no secret, with and without its control characters", arguments: ["", " ", "\u{1}", "\t"])
+  func echoedHeader(separator: String) {
+    let echo = "the-secret-of" + separator + "-the-user-4711"
+    let secret = Secret("the-secret-of-the-user-4711")
+    let response = HTTPResponseParts(status: 200, headers: ["content-encoding": echo], body: [0x1F], sent: [secret])
+    guard case .unusable(let error) = VendorAnswer(response, vendor: "The vendor") else {
+      Issue.record("\(echo)")
+      return
+    }
+    #expect(error.message.contains("encoding ‹masked›, which"), "\(error.message)")
+  }
+
   @Test("An outage says when to try again only if the vendor does", arguments: [nil, 600] as [Double?])
   func waitOfAnOutage(seconds: Double?) {
     let parts = HTTPResponseParts(status: 503, headers: seconds.map { ["retry-after": String($0)] } ?? [:])

@@ -97,9 +97,10 @@ struct VendorStatus {
     String(decoding: response.body.prefix(1024), as: UTF8.self).lowercased().contains("too large")
   }
 
-  /// Returns a header's text without secrets, clipped.
+  /// Returns a header's text without white space, control characters and secrets, clipped.
   private func shown(_ text: String) -> String {
-    String(response.sent.removed(from: text.clipped(toUTF8: 256)).unicodeScalars.filter { $0.value > 0x20 })
+    // Masked last: without its control characters, a text may repeat a secret.
+    response.sent.removed(from: String(text.clipped(toUTF8: 256).unicodeScalars.filter { $0.value > 0x20 }))
   }
 
   private func error(_ reason: Reason, _ sentence: String, retryAfter: Double? = nil) -> SDKError {
