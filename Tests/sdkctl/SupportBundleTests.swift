@@ -14,7 +14,8 @@ import Testing
     ("malice, alices and alice2", "malice, alices and alice2"), ("alice-7 and alice", "‹user› and ‹user›"),
     ("GET /users/7/tickets, 17 of 7", "GET /users/‹user›/tickets, 17 of ‹user›"), ("Ünal Ünalan", "‹user› Ünalan"),
     ("<a@b.example>", "<‹user›>"), ("Anna Smith and Anna", "‹user› and Anna"), ("", ""), ("-x, --x", "-x, ‹user›"),
-    ("„alice“ and Alice…", "„‹user›“ and ‹user›…"),
+    ("„alice“ and Alice…", "„‹user›“ and ‹user›…"), ("GET /users?email=a%40B.example&x", "GET /users?email=‹user›&x"),
+    ("/anna%20Smith/%c3%9Cnal", "/‹user›/‹user›"),
   ]
 
   @Test("Users are found as whole words", arguments: users.indices)

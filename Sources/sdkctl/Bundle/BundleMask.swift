@@ -19,7 +19,8 @@ struct BundleMask {
       return services + [instance["user"]].compactMap(\.self)
     }
     let texts = users.flatMap { user in ["id", "externalId", "name", "email"].compactMap { user[$0]?.stringValue } }
-    words = Set((texts + ids).map { $0.utf8.map(Self.folded)[...] }.filter { !$0.isEmpty })
+    words = Set((texts + ids).flatMap { [Array($0.utf8), Self.inURL($0)] }.map { $0.map(Self.folded)[...] })
+      .subtracting([[]])
     lengths = Set(words.map(\.count)).sorted(by: >)
   }
 
@@ -65,6 +66,16 @@ struct BundleMask {
   /// Whether a word can begin or end before the byte at an index.
   private static func isEdge(_ index: Int, _ letters: [Bool]) -> Bool {
     index == 0 || index == letters.count || !letters[index - 1] || !letters[index]
+  }
+
+  /// Returns a text as a URL has it in its path or query (RFC 3986, section 2.1).
+  private static func inURL(_ text: String) -> [UInt8] {
+    text.utf8.flatMap { byte -> [UInt8] in
+      let isPlain = (0x30...0x39).contains(byte) || (0x61...0x7A).contains(folded(byte)) || "-._~".utf8.contains(byte)
+      if isPlain { return [byte] }
+      let digits = String(byte, radix: 16)
+      return Array("%\(digits.count == 1 ? "0" : "")\(digits)".utf8)
+    }
   }
 
   /// Returns an ASCII letter as a small one.
