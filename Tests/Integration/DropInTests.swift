@@ -37,6 +37,10 @@ import Testing
     #expect(said.status == 78 && said.output.hasPrefix("\(broken):3: limits.conections: "), "\(said)")
     let unshown = try desk.sdkctl("config", "show", desk.configuration.path)
     #expect(unshown.status == 78 && unshown.error.contains("\(broken):3: limits.conections: "), "\(unshown)")
+    for verb in ["check", "show"] {
+      let absent = try desk.sdkctl("config", verb, "/absent.toml")
+      #expect(absent.status == 78 && absent.error.contains("There is no file /absent.toml."), "\(absent)")
+    }
     let doctor = try desk.sdkctl("doctor", "--timeout", "60s", "-o", "json")
     #expect(doctor.output.contains("\(broken):3: limits.conections: "), "\(doctor.output)")
 

@@ -13,10 +13,15 @@ struct FileSettings {
 
   /// Returns the file that a user has named, or that of the daemon at a location.
   ///
-  /// - Throws: `CommandFailure` when the daemon's file is not known.
+  /// For a daemon a missing file is an empty one.
+  ///
+  /// - Throws: `CommandFailure` when the daemon's file is not known, or there is no file that the user has named.
   static func path(_ file: String?, of location: SocketLocation) throws -> String {
     guard let path = try file ?? DaemonPlace(location).configuration else {
       throw CommandFailure.usage("Say which file: a daemon with a socket of its own can have any.")
+    }
+    if file != nil, ConfigurationCheck.absence(of: path) != nil {
+      throw CommandFailure(message: "There is no file \(path).", reason: "configuration", status: 78)
     }
     return path
   }

@@ -32,10 +32,6 @@ struct ConfigCheckVerb: Verb {
   func run(in context: CommandContext) async throws {
     let path = try FileSettings.path(file, of: global.location)
     let absence = ConfigurationCheck.absence(of: path)
-    // For a daemon a missing file is an empty one.
-    if file != nil, absence != nil {
-      throw CommandFailure(message: "There is no file \(path).", reason: "configuration", status: 78)
-    }
     let ended: ChildProcess.Ended
     do {
       ended = try ConfigurationCheck.run(path)
@@ -83,7 +79,7 @@ struct ConfigShowVerb: Verb {
     discussion: """
       Reads the file of the daemon that is meant, or FILE, and its drop-ins in the directory FILE.d, as a reload would. \
       Settings that no file sets have their default: sdkd --default-config. Exit status 78 when \
-      a file can't be read as TOML or has a value of the wrong type; sdkctl config check finds all mistakes.
+      FILE does not exist, and when a file can't be read as TOML or has a value of the wrong type; sdkctl config check finds all mistakes.
       """,
     examples: [
       "sdkctl config show",
