@@ -106,7 +106,9 @@ import Testing
           \(sdkctl) show desk > /dev/null
           """)
         #expect(try await Self.advice(machine, sdkctl) == "", "\(cause.name)")
-        let left = try await machine.sh("ls -A /run/credstore; systemctl is-failed sdkd-key@\(unit) || true").output
+        let left = try await machine.sh(
+          "systemctl start \(unit); ls -A /run/credstore; systemctl is-failed sdkd-key@\(unit) || true"
+        ).output
         #expect(left == "inactive\n", "\(cause.name): \(left)")
       }
     }
@@ -118,6 +120,27 @@ import Testing
     let findings = try JSONParser.parse(doctor.output).arrayValue ?? []
     let key = try #require(findings.first { $0["check"] == "key" }, "\(doctor.output)\(doctor.error)")
     return key["status"] == "ok" ? "" : key["advice"]?.stringValue ?? "none"
+  }
+
+  @Test("No decrypted key stays behind a start that systemd refuses")
+  func keyOfARefusedStart() async throws {
+    try await Machine.with { machine in
+      try await machine.sh(
+        """
+        sdkctl key init > /dev/null
+        mkdir -p /etc/systemd/system/sdkd.service.d
+        printf '[Unit]\\nStartLimitBurst=2\\n[Service]\\nRestartSec=100ms\\nExecStart=\\nExecStart=/bin/false\\n' \\
+          > /etc/systemd/system/sdkd.service.d/loop.conf
+        systemctl daemon-reload; systemctl restart sdkd.service || true
+        """)
+      try await machine.eventually(
+        "the service has failed", "test $(systemctl show sdkd.service -P ActiveState) = failed")
+      try await machine.eventually(
+        "the key is removed",
+        "systemctl is-active -q sdkd-failed@sdkd.service && exit 1; test -z \"$(ls -A /run/credstore)\"")
+      #expect(try await machine.run(["systemctl", "start", "sdkd.service"]).status != 0)
+      try await machine.eventually("the key is removed again", "test -z \"$(ls -A /run/credstore)\"")
+    }
   }
 
   @Test("A damaged key that was prepared for a rotation does no harm, and the advice of doctor removes it")

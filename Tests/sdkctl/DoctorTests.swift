@@ -145,10 +145,15 @@ import Testing
       return ProviderCheck(instance: .object(instance), daemon: 0, place: place).findings.map(\.advice)
     }
     #expect(
-      advice("api") == ["install it, or name another: sdkctl --tenant acme update desk --provider-command …"])
+      advice("api") == [
+        "install it, or name another: sdkctl --tenant acme update desk --provider-command …; then sdkctl --tenant acme refresh desk"
+      ])
     let file = "/etc/sdkd-tenants/acme/instances.d"
     #expect(
-      advice("file") == ["install it, or name another in its file in \(file), then sdkctl --tenant acme reload"])
+      advice("file") == [
+        "install it, or name another in its file in \(file), then sdkctl --tenant acme reload; "
+          + "then sdkctl --tenant acme refresh desk"
+      ])
   }
 
   @Test("A user without a role is not advised to replace the rules of others")

@@ -39,7 +39,10 @@ struct ProviderCheck {
       return nil
     }
     return ProgramPath(path: path, daemon: daemon, replacement: replacement(id)).problem.map { problem in
-      Finding(.failing, "provider", "\(id): \(problem.message)", advice: problem.advice)
+      // Until the provider has run, the instance remembers the refusal.
+      Finding(
+        .failing, "provider", "\(id): \(problem.message)",
+        advice: "\(problem.advice); then \(place.command("refresh \(id)"))")
     }
   }
 

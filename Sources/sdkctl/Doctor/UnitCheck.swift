@@ -90,6 +90,7 @@ struct UnitCheck {
     let masked = units.filter { $0.1.load == "masked" }.map(\.0)
     let stopped = units.filter { $0.1.active == "inactive" && $0.1.load != "not-found" }.map(\.0)
     let both = "\(unit).socket \(unit).service"
+    let reason = service.statusText.isEmpty ? "" : " It said: \(service.statusText)"
     switch (service.active, socket.active) {
     case _ where !masked.isEmpty:
       let (isOne, words) = (masked.count == 1, masked.joined(separator: " "))
@@ -107,7 +108,6 @@ struct UnitCheck {
           + systemctl("start \(both)"))
     case ("failed", _), (_, "failed"):
       // While the start limit lasts, systemd refuses every start, and fails the socket again at the first connection.
-      let reason = service.statusText.isEmpty ? "" : " It said: \(service.statusText)"
       let words =
         service.active == "failed" ? "\(name) is \(service.words).\(reason)" : "\(unit).socket is \(socket.words)."
       return Finding(
@@ -116,7 +116,7 @@ struct UnitCheck {
           + systemctl("start \(both)"))
     case ("activating", _):
       return Finding(
-        service.restarts == 0 ? .warning : .failing, "unit", "\(name) is \(service.words).",
+        service.restarts == 0 ? .warning : .failing, "unit", "\(name) is \(service.words).\(reason)",
         advice: "read why: \(journal) -u \(name)")
     case (_, "inactive") where !stopped.isEmpty:
       return Finding(

@@ -42,6 +42,13 @@ import Testing
       check: "unit", says: "sdkd.service is failed (exit-code)", advice: again,
       byHand: "rm \(dropIn); systemctl daemon-reload"),
     Situation(
+      name: "the daemon fails at each start, and systemd tries again",
+      fault: give("[Service]\\nRestartSec=1s\\nExecStart=\\nExecStart=/bin/false")
+        + "; until [ $(systemctl show -P NRestarts sdkd.service) -ge 2 ]; do sleep 0.1; done",
+      check: "unit", says: "sdkd.service is activating (auto-restart), ",
+      advice: "read why: journalctl -u sdkd.service",
+      byHand: "rm \(dropIn); systemctl daemon-reload"),
+    Situation(
       name: "another daemon has the state",
       fault: """
         systemctl stop \(both)
@@ -153,6 +160,51 @@ import Testing
       advice: "read why: sdkctl logs desk; then sdkctl refresh desk", byHand: "cp /root/shell-token \(program)"),
   ]
 
+  static let commands: [Situation] = [
+    Situation(
+      name: "the program of a command is missing", fault: "mv \(program) /root/; ! sdkctl refresh counter",
+      check: "provider", says: "counter: \(program) does not exist.",
+      advice: "install it, or name another: sdkctl update counter --provider-command …; then sdkctl refresh counter",
+      byHand: "mv /root/shell-token \(program)"),
+    Situation(
+      name: "the program of a command can't be executed", fault: "chmod 644 \(program); ! sdkctl refresh counter",
+      check: "provider", says: "counter: \(program) can't be executed.",
+      advice: "chmod 755 \(program); then sdkctl refresh counter"),
+  ]
+
+  /// The certificate of a vendor that is no sandbox.
+  private static let certificate = "/usr/local/share/ca-certificates/vendor.crt"
+
+  static let vendors: [Situation] = [
+    Situation(
+      name: "the vendor is down", fault: "systemctl stop sandbox.service", check: "vendor",
+      says: "http://127.0.0.1:8787 (desk) can't be reached: curl: (7) ", advice: "look at network, DNS and proxy",
+      byHand: Machine.sandbox),
+    Situation(
+      name: "the vendor's name is unknown",
+      fault: "sdkctl create named --kind zendesk.messaging --setting base_url=https://desk.vendor.test "
+        + "--setting app_id=5f0000000000000000000001 > /dev/null",
+      check: "vendor",
+      says: "https://desk.vendor.test (named) can't be reached: curl: (6) Could not resolve host: desk.vendor.test.",
+      advice: "look at network, DNS and proxy", byHand: "echo '127.0.0.1 desk.vendor.test' >> /etc/hosts"),
+  ]
+
+  /// The script that starts a vendor with a certificate that the machine trusts.
+  private static let vendor = """
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=desk.vendor.test \
+      -addext subjectAltName=DNS:desk.vendor.test -keyout /root/vendor.key -out \(certificate) 2> /dev/null
+    update-ca-certificates > /dev/null
+    cat > /root/vendor.py <<'END'
+    import http.server, ssl
+    server = http.server.HTTPServer(("127.0.0.1", 443), http.server.SimpleHTTPRequestHandler)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain("\(certificate)", "/root/vendor.key")
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    server.serve_forever()
+    END
+    systemd-run --quiet --unit=vendor python3 /root/vendor.py
+    """
+
   private static let state = "/var/lib/sdkd"
   private static let room = "make room: du -xh --max-depth=3 \"$(stat -c %m \(state))\" | sort -h"
   private static let fill =
@@ -160,7 +212,20 @@ import Testing
   private static let fillInodes = "i=0; while touch \(state)/ballast-$i 2> /dev/null; do i=$((i + 1)); done"
   private static let restart = "systemctl restart sdkd.service"
 
+  /// Returns the script that gives the state another schema, as another version would, and restarts the daemon.
+  private static func setSchema(_ version: String) -> String {
+    let sql =
+      "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); v = c.execute('PRAGMA user_version').fetchone()[0]; "
+      + "c.execute('PRAGMA user_version = %d' % (\(version)))"
+    return
+      "systemctl stop sdkd.service; runuser -u sdkd -- python3 -c \"\(sql)\" \(state)/state.db; systemctl start sdkd.service"
+  }
+
   static let disks: [Situation] = [
+    Situation(
+      name: "a newer version wrote the state", fault: setSchema("v + 1000"), check: "health",
+      says: "; install the newer version again.", advice: "journalctl -x -p warning -u sdkd.service",
+      byHand: setSchema("v - 1000")),
     Situation(
       name: "the database is root's",
       fault: "systemctl stop sdkd.service; chown root: \(state)/state.db; systemctl start sdkd.service", check: "state",
@@ -224,6 +289,23 @@ import Testing
       try await machine.signIn("alice", at: "desk", "--provider-unit front-desk")
       try await test(Self.providers, on: machine)
       try await machine.sh("sdkctl refresh desk > /dev/null")
+      try await machine.sh(
+        """
+        printf '[bridge]\\nsame_uid = true\\n' > /etc/sdkd/sdkd.toml.d/bridge.toml
+        systemctl reload sdkd.service
+        """)
+      try await machine.signIn("bob", at: "counter", "--provider-command \(Self.program)")
+      try await test(Self.commands, on: machine)
+    }
+  }
+
+  @Test("Faults of a vendor: doctor names cause and cure, and the cure works as printed")
+  func vendorSituations() async throws {
+    try await Machine.with(options: ["--bind-ro=/usr/bin/curl"]) { machine in
+      try await machine.startSandbox()
+      try await machine.signIn("alice", at: "desk")
+      try await machine.sh(Self.vendor)
+      try await test(Self.vendors, on: machine)
     }
   }
 

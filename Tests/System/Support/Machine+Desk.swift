@@ -5,11 +5,14 @@ extension Machine {
     "--kind zendesk.messaging --setting base_url=http://127.0.0.1:8787/zm"
     + " --setting app_id=5f0000000000000000000001 --setting refresh.min_interval=0"
 
-  /// Starts the sandbox as a unit of its own.
-  func startSandbox() async throws {
-    try await sh("systemd-run --quiet --unit=sandbox /usr/bin/sdk-sandbox --port 8787")
-    try await eventually("the sandbox listens", "exec 3<>/dev/tcp/127.0.0.1/8787")
-  }
+  /// The script that starts the sandbox as a unit of its own, and waits until it listens.
+  static let sandbox = """
+    systemd-run --quiet --unit=sandbox /usr/bin/sdk-sandbox --port 8787
+    until (exec 3<>/dev/tcp/127.0.0.1/8787) 2>/dev/null; do sleep 0.05; done
+    """
+
+  /// Starts the sandbox.
+  func startSandbox() async throws { try await sh(Self.sandbox) }
 
   /// Creates an instance that uses the sandbox and signs a user in.
   ///
