@@ -21,7 +21,7 @@ struct ConfigurationCheck {
     switch ended.status {
     case 0:
       let checked = "\(ended.output.split(separator: "\n").first ?? "No mistakes")."
-      return Finding(.ok, "configuration", Self.absence(of: file) ?? checked)
+      return Finding(.ok, "configuration", FileSettings.absence(of: file) ?? checked)
     case 78 where mistakes > 0 && access(file, R_OK) != 0 && errno == EACCES:
       return Finding(
         .skipped, "configuration", "\(file) can't be read by this user.", advice: "run sdkctl doctor as root")
@@ -42,13 +42,6 @@ struct ConfigurationCheck {
   /// Returns the command that applies a changed configuration.
   static func reload(_ place: DaemonPlace) -> String {
     place.systemctl("reload", "service", byHand: place.command("reload"))
-  }
-
-  /// Returns the sentence about a configuration file that does not exist; `nil` if it exists.
-  static func absence(of file: String) -> String? {
-    guard access(file, F_OK) != 0 && errno == ENOENT else { return nil }
-    let what = access("\(file).d", F_OK) == 0 ? "what \(file).d does not set" : "everything"
-    return "There is no \(file); \(what) has its default."
   }
 
   /// Runs `sdkd --check` on a configuration file.

@@ -1,3 +1,4 @@
+import Glibc
 import JSONRPC
 import SDKClient
 
@@ -20,10 +21,17 @@ struct FileSettings {
     guard let path = try file ?? DaemonPlace(location).configuration else {
       throw CommandFailure.usage("Say which file: a daemon with a socket of its own can have any.")
     }
-    if file != nil, ConfigurationCheck.absence(of: path) != nil {
+    if file != nil, absence(of: path) != nil {
       throw CommandFailure(message: "There is no file \(path).", reason: "configuration", status: 78)
     }
     return path
+  }
+
+  /// Returns the sentence about a configuration file that does not exist; `nil` if it exists.
+  static func absence(of file: String) -> String? {
+    guard access(file, F_OK) != 0 && errno == ENOENT else { return nil }
+    let what = access("\(file).d", F_OK) == 0 ? "what \(file).d does not set" : "everything"
+    return "There is no \(file); \(what) has its default."
   }
 
   /// Reads a configuration file with its drop-ins.

@@ -31,7 +31,7 @@ struct ConfigCheckVerb: Verb {
 
   func run(in context: CommandContext) async throws {
     let path = try FileSettings.path(file, of: global.location)
-    let absence = ConfigurationCheck.absence(of: path)
+    let absence = FileSettings.absence(of: path)
     let ended: ChildProcess.Ended
     do {
       ended = try ConfigurationCheck.run(path)
