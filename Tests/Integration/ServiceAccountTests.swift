@@ -78,8 +78,9 @@ struct ServiceAccountTests {
       command = ["/bin/true"]
       """)
     try start(desk)
-    #expect(desk.logs.contains("provider.command"))
-    #expect(desk.logs.contains("same_uid = true in [bridge]"))
+    try eventually("the log has the mistake and its cure") {
+      desk.logs.contains("provider.command") && desk.logs.contains("same_uid = true in [bridge]")
+    }
   }
 
   @Test func inADaemonOfRootOnlyRootSetsACommand() throws {
