@@ -12,13 +12,23 @@ import Testing
     "null", "NULL", "undefined", "None", "nil", "true", "False", " null\t", "\"abc\"", "'abc'", "\u{201C}abc", "<html>",
     " <!doctype html>", "\u{FEFF}abc",
   ]
+  /// What is before a credential in a header. Edna's servers take it.
+  static let schemes = ["Bearer abc", " bearer abc", "Authorization: abc", "authorization: Bearer abc"]
 
-  @Test("What programs print in place of a credential is none", arguments: mistakes)
+  @Test("What programs print in place of a credential is none", arguments: mistakes + schemes)
   func refused(text: String) { #expect(OpaqueText.mistake(Secret(text)) != nil) }
 
   @Test(
-    "Anything else may be one", arguments: ["abc", "nullable", "none-1", "truer", "a\"b", "a<b", "0", "Bearer abc"])
+    "Anything else may be one",
+    arguments: ["abc", "nullable", "none-1", "truer", "a\"b", "a<b", "0", "Bearer", "bearers of", "abc bearer"])
   func accepted(text: String) { #expect(OpaqueText.mistake(Secret(text)) == nil) }
+
+  @Test("Edna's token may have the word Bearer before it", arguments: schemes)
+  func ednaScheme(text: String) throws {
+    #expect(OpaqueText.mistake(Secret(text), mayHaveScheme: true) == nil)
+    let given = try JSONValueDecoder.decode(EdnaAuth.self, from: ["token": .string(text)])
+    #expect(throws: Never.self) { try given.checkGiven() }
+  }
 
   private func error(_ work: () throws(SDKError) -> Void) -> SDKError? {
     do throws(SDKError) {
@@ -29,10 +39,10 @@ import Testing
     }
   }
 
-  @Test("Each kind refuses it from a provider and from a caller, in each member", arguments: mistakes)
+  @Test("Each kind refuses it from a provider and from a caller, in each member", arguments: mistakes + schemes)
   func members(text: String) throws {
     let now = SupportAdapter.now
-    for member in ["token", "scheme", "signature"] {
+    for member in ["token", "scheme", "signature"] where !Self.schemes.contains(text) {
       var members: JSONObject = ["token": "t", member: .string(text)]
       let held = try JSONValueDecoder.decode(EdnaAuth.self, from: ["token": "good", "scheme": "s"])
       let answered = error { () throws(SDKError) in _ = try held.answered(members, now: now) }

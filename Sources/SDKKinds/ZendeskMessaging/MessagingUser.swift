@@ -31,7 +31,7 @@ struct MessagingUser {
     realtimeURL = realtime?["enabled"]?.boolValue == true ? realtime?["baseUrl"]?.stringValue : nil
     guard id.map({ TextLimits.isID($0) && !sent.isRepeated(in: $0) }) ?? true,
       (sessionToken?.reveal().utf8.count ?? 0) <= Self.longestSession,
-      sessionToken.flatMap(OpaqueText.mistake) == nil
+      sessionToken.flatMap({ OpaqueText.mistake($0) }) == nil
     else {
       throw SDKError(
         .unreachable, .badResponse, "Zendesk Messaging answered with a user whose _id or sessionToken can't be right.")

@@ -67,7 +67,7 @@ struct EdnaAuth: RPCValue, Hashable {
     do throws(SDKError) {
       try OpaqueText.check(
         (given("token"), "token", "token"), (given("scheme"), "scheme", "scheme"),
-        (given("signature"), "signature", "signature"))
+        (given("signature"), "signature", "signature"), mayHaveScheme: true)
     } catch {
       throw SDKError(.provider, .providerOutputInvalid, "The token provider gave no credential. \(error.message)")
     }
@@ -103,7 +103,8 @@ struct EdnaAuth: RPCValue, Hashable {
   /// - Throws: `invalidAuthParameters` with the member at fault.
   func checkGiven() throws(SDKError) {
     try OpaqueText.check(
-      (token, "token", "auth.token"), (scheme, "scheme", "auth.scheme"), (signature, "signature", "auth.signature"))
+      (token, "token", "auth.token"), (scheme, "scheme", "auth.scheme"), (signature, "signature", "auth.signature"),
+      mayHaveScheme: true)
     try check()
   }
 
