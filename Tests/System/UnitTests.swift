@@ -36,11 +36,12 @@ import Testing
       }
       // A container does not enforce these settings, so check that the unit requests them.
       let asked = try await machine.sh(
-        "systemctl show sdkd -p MemorySwapMax -p LimitCORE -p WatchdogUSec -p NotifyAccess -p OOMPolicy"
+        "systemctl show sdkd -p MemorySwapMax -p LimitCORE -p WatchdogUSec -p NotifyAccess -p OOMPolicy -p MemoryHigh -p MemoryMax"
       ).output
       #expect(
         Set(asked.split(separator: "\n")) == [
           "MemorySwapMax=0", "LimitCORE=0", "WatchdogUSec=30s", "NotifyAccess=main", "OOMPolicy=continue",
+          "MemoryHigh=1073741824", "MemoryMax=1610612736",
         ])
     }
   }

@@ -2,6 +2,10 @@ import Concurrency
 import Synchronization
 
 /// A service that runs work that outlives its callers, such as logins at the vendor, renewals and event replays.
+///
+/// It has no bound of its own, since no work may be refused: each is started as it comes. What starts work has a bound.
+/// Calls count within the limits of their connection and user, an instance has one work of each kind in progress and one
+/// deadline, and deliveries and subscriptions have limits in `[limits]`.
 public final class Operations: Sendable {
   public typealias Work = @Sendable () async -> Void
 
