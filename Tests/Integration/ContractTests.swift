@@ -15,20 +15,21 @@ import Testing
       "Packaging/openrpc.json is not up to date; make it anew: sdkd --openrpc > Packaging/openrpc.json")
   }
 
-  @Test func theTableOfRowsIsAsTheTestsHaveItAndHasNoEmptyRow() throws {
-    let folder = Self.file.deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
-      "Packaging/documentation")
-    let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("rows-\(UUID().uuidString)")
+  @Test(
+    "What is generated is as its sources have it",
+    arguments: ["Packaging/make-contract", "Packaging/documentation/make-rows"])
+  func generatedFiles(_ generator: String) throws {
+    let root = Self.file.deletingLastPathComponent().deletingLastPathComponent()
+    let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("generated-\(UUID().uuidString)")
     let log = scratch.appendingPathExtension("err")
     defer {
       try? FileManager.default.removeItem(at: scratch)
       try? FileManager.default.removeItem(at: log)
     }
     let program = try Program(
-      "/usr/bin/env", ["python3", folder.appendingPathComponent("make-rows").path, "--check"], output: scratch, log: log
-    )
+      "/usr/bin/env", ["python3", root.appendingPathComponent(generator).path, "--check"], output: scratch, log: log)
     let status = program.exit(within: 60)
-    #expect(status == 0, "make it anew with Packaging/documentation/make-rows: \(program.logText)")
+    #expect(status == 0, "make it anew with \(generator): \(program.logText)")
   }
 
   @Test(

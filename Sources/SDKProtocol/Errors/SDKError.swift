@@ -2,20 +2,6 @@ public import JSONRPC
 
 /// An error of the daemon (sdkd-protocol(7)).
 public struct SDKError: Error, Sendable, Hashable {
-  /// The origin of an error. The raw value is the error's JSON-RPC code.
-  public enum Origin: Int, Sendable, Codable {
-    case access = -32001
-    case missing = -32002
-    case existing = -32003
-    case state = -32010
-    case local = -32020
-    case vendor = -32021
-    case unreachable = -32030
-    case provider = -32040
-    case limit = -32050
-    case store = -32060
-  }
-
   /// The origin, which determines the error's code.
   public var origin: Origin
   /// The stable name of the cause.
