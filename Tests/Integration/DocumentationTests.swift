@@ -6,27 +6,70 @@ import Testing
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// The relative links of the documents below a folder that lead to no file.
-  private func deadLinks(below folder: URL) throws -> [String] {
-    let documents = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
-    #expect(documents.count > 10)
-    return try documents.flatMap { name in
-      let file = folder.appendingPathComponent(name)
-      return try String(contentsOf: file, encoding: .utf8)
-        .matches(of: /\]\((?!https?:|#|\/usr\/)([^)#\s]+)(?:#[^)]*)?\)/)
-        .map { String($0.output.1) }
-        .filter { target in
-          let path = file.deletingLastPathComponent().appendingPathComponent(target).standardized.path
-          return !FileManager.default.fileExists(atPath: path)
+  /// The documents below a folder.
+  private func documents(below folder: URL) throws -> [URL] {
+    let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
+    #expect(names.count > 10)
+    return names.map { folder.appendingPathComponent($0) }
+  }
+
+  /// The relative links of the documents that lead to no file, or to no heading of it.
+  private func deadLinks(in documents: [URL]) throws -> [String] {
+    try documents.flatMap { file in
+      try String(contentsOf: file, encoding: .utf8)
+        .matches(of: /\]\((?!https?:|\/usr\/)([^)#\s]*)(?:#([^)\s]+))?\)/)
+        .filter { link in
+          let target =
+            link.1.isEmpty ? file : file.deletingLastPathComponent().appendingPathComponent(String(link.1)).standardized
+          guard FileManager.default.fileExists(atPath: target.path) else { return true }
+          guard let anchor = link.2 else { return false }
+          return try !Self.anchors(of: target).contains(String(anchor))
         }
-        .map { "\(name): \($0)" }
+        .map { "\(file.path): \($0.0)" }
     }
   }
 
-  @Test func `Links between documents lead to files that exist`() throws {
-    for folder in ["Packaging", "Sources"] {
-      #expect(try deadLinks(below: Self.root.appendingPathComponent(folder)) == [])
+  /// The anchors that GitHub makes of the headings of a document.
+  private static func anchors(of document: URL) throws -> Set<String> {
+    var isCode = false
+    var anchors: Set<String> = []
+    for line in try String(contentsOf: document, encoding: .utf8).split(separator: "\n") {
+      if line.hasPrefix("```") { isCode.toggle() }
+      guard !isCode, let heading = line.prefixMatch(of: /#+ (.+)/) else { continue }
+      let kept = heading.1.lowercased().filter { $0.isLetter || $0.isNumber || " -_".contains($0) }
+      anchors.insert(kept.replacing(" ", with: "-"))
     }
+    return anchors
+  }
+
+  @Test func `Links between documents lead to files and headings that exist`() throws {
+    let own = ["README.md", "CONTRIBUTING.md"].map { Self.root.appendingPathComponent($0) }
+    #expect(try deadLinks(in: own) == [])
+    for folder in ["Packaging", "Sources"] {
+      #expect(try deadLinks(in: documents(below: Self.root.appendingPathComponent(folder))) == [])
+    }
+  }
+
+  @Test("Each command in the README is run by a test, except those that build")
+  func readme() throws {
+    let text = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
+    for block in text.matches(of: /(?m)^```(\w*)\n((?s).*?)^```/) {
+      switch block.1 {
+      // SystemTests type the sessions. Tests/Clients runs the programs.
+      case "console", "python", "js": continue
+      case "sh":
+        for line in block.2.split(separator: "\n") {
+          let program = Self.root.appendingPathComponent(String(line.prefix { $0 != " " })).path
+          #expect(line.hasPrefix("Packaging/") && FileManager.default.isExecutableFile(atPath: program), "\(line)")
+        }
+      default: #expect(block.1.isEmpty && block.2.firstMatch(of: /(?m)^(#|\$)\s/) == nil, "\(block.0)")
+      }
+    }
+    // What the quick start says of the first build.
+    let script = try String(contentsOf: Self.root.appendingPathComponent("Packaging/quickstart"), encoding: .utf8)
+    let figures = script.matches(of: /about \d+ minutes|\d+ MB|[\d.]+ GB/).map { String($0.0) }
+    #expect(figures.count == 3)
+    #expect(figures.filter { !text.contains($0) } == [])
   }
 
   @Test func `Links between installed documents lead to installed files`() throws {
@@ -41,9 +84,26 @@ import Testing
       try FileManager.default.copyItem(
         at: Self.root.appendingPathComponent("Packaging/\(source)"), to: folder.appendingPathComponent(place))
     }
-    #expect(try deadLinks(below: folder) == [])
+    #expect(try deadLinks(in: documents(below: folder)) == [])
     let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
     #expect(!names.contains { $0.hasSuffix("make-rows") })
+  }
+
+  @Test("Each kind has a page with a first sign-in that the README and the indexes of the guides link to")
+  func vendorPages() throws {
+    func read(_ name: String) throws -> String {
+      try String(contentsOf: Self.root.appendingPathComponent(name), encoding: .utf8)
+    }
+    let guides = "Packaging/documentation"
+    for sample in KindSample.all {
+      let page = sample.kind.replacing(".", with: "-") + ".md"
+      #expect(try read("\(guides)/vendors/\(page)").contains("The kind is `\(sample.kind)`"))
+      #expect(try read("README.md").contains("(\(guides)/vendors/\(page))"))
+      #expect(try read("\(guides)/vendors/README.md").contains("(\(page))"))
+    }
+    for index in ["app-guide.md", "operator-guide/README.md", "phone-sdk.md"] {
+      #expect(try read("\(guides)/\(index)").contains("vendors/README.md)"), "\(index)")
+    }
   }
 
   @Test("The reference for Swift apps is made without warnings and has a page for each module")

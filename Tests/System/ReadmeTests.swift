@@ -3,25 +3,59 @@ import Testing
 
 /// The sessions that a person types first, followed word by word on a booted system whose packages were purged first.
 @Suite struct ReadmeTests {
-  @Test(arguments: [
-    (document: "README.md", section: "## From packages to a token", steps: 6),
-    (document: "Packaging/documentation/operator-guide/first-instance.md", section: "## Walk through", steps: 30),
-  ]) func `A person can type what the document shows and sees what it shows`(
-    document: String, section: String, steps: Int
+  /// A document with sessions, and where its reader stands.
+  struct Document: CustomTestStringConvertible {
+    let path: String
+    /// The least number of commands.
+    let steps: Int
+    var directory = "/opt/packages"
+
+    var testDescription: String { path }
+
+    static let all =
+      [
+        // A checkout whose packages are built.
+        Document(path: "README.md", steps: 12, directory: "/root/sdkd"),
+        Document(path: "Packaging/documentation/operator-guide/first-instance.md", steps: 30),
+      ]
+      + vendors.map { Document(path: "Packaging/documentation/vendors/\($0)", steps: 15) }
+
+    /// The pages with a first sign-in, one for each kind.
+    private static let vendors: [String] = {
+      let folder = MachineRoot.project.appendingPathComponent("Packaging/documentation/vendors").path
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      return names.filter { $0.hasSuffix(".md") && $0 != "README.md" }.sorted()
+    }()
+  }
+
+  @Test(arguments: Document.all) func `A person can type what the document shows and sees what it shows`(
+    document: Document
   ) async throws {
-    let text = try String(contentsOf: MachineRoot.project.appendingPathComponent(document), encoding: .utf8)
-    let session = ConsoleSession(section: section, of: text)
-    #expect(session.steps.count >= steps)
+    let file = MachineRoot.project.appendingPathComponent(document.path)
+    let session = ConsoleSession(of: try String(contentsOf: file, encoding: .utf8))
+    #expect(session.steps.count >= document.steps)
     try await Machine.with { machine in
-      try await machine.sh("dpkg --purge sdkd sdk-sandbox")
+      try await machine.sh(
+        """
+        dpkg --purge sdkd sdk-sandbox
+        mkdir -p /root/sdkd/.build/deb
+        ln -s /opt/packages /root/sdkd/.build/deb/packages
+        echo \(document.directory) >/root/directory
+        """)
       for step in session.steps {
-        let script = "cd /opt/packages; exec 2>&1\n\(step.command)"
+        let script = """
+          cd "$(cat /root/directory)"
+          trap 'pwd >/root/directory' EXIT
+          exec 2>&1
+          \(step.command)
+          """
         let ended = try await machine.run(["bash", "-euo", "pipefail", "-c", script])
         #expect(ended.status == 0 || step.mayFail, "\(step.command)\n\(ended.output)")
         #expect(step.matches(ended.output), "\(step.command)\n\(ended.output)")
-        // A person types slower than the sandbox starts.
+        // A person types slower than a server starts.
         guard step.command.hasPrefix("systemd-run") else { continue }
-        try await machine.sh("until (exec 3<>/dev/tcp/127.0.0.1/8787) 2>/dev/null; do sleep 0.1; done")
+        let port = step.command.contains("--unit=backend") ? 8000 : 8787
+        try await machine.sh("until (exec 3<>/dev/tcp/127.0.0.1/\(port)) 2>/dev/null; do sleep 0.1; done")
       }
     }
   }
@@ -29,10 +63,6 @@ import Testing
   @Test func aSessionIsReadFromADocument() {
     let text = """
       ## A
-      ```console
-      # no
-      ```
-      ## B
       ```toml
       # no = 1
       ```
@@ -47,11 +77,13 @@ import Testing
       last
       ```
       """
-    let session = ConsoleSession(section: "## B", of: text)
+    let session = ConsoleSession(of: text)
     #expect(session.steps.map(\.command) == ["cat > x <<'END'\n# y\nEND", "one \\\n    two"])
     let step = session.steps[1]
     #expect(step.matches("pid 7, up 1 min 2 s\nany\nlast\n") && step.matches("pid 7,   up 10 ms\nlast\n"))
     #expect(!step.matches("pid 7, up 1 s\nlast\nmore\n") && !step.matches("pod 7, up 1 s\nlast\n"))
     #expect(!step.matches("pid 7, up 1 s\n"))
+    let uuid = "p-5d5b55a4-6fbe-40ed-abd6-def8a20df549"
+    #expect(ConsoleSession.Step(command: "", output: [uuid]).matches("p-c1936753-4949-4a82-892a-d4235240372b"))
   }
 }

@@ -11,17 +11,14 @@ struct ConsoleSession {
   /// The steps of the session, in order.
   let steps: [Step]
 
-  /// Reads the sessions of root (prompt `# `) in one section of a document, one after the other.
+  /// Reads the sessions of root (prompt `# `) in a document, one after the other.
   ///
   /// A command continues on the next line after a backslash. With `<<'END'` it continues up to the line `END`.
-  init(section heading: String, of document: String) {
+  init(of document: String) {
     var steps: [Step] = []
-    var isInSection = false
     var isInBlock = false
     var isInCommand = false
     for line in document.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
-      if line.hasPrefix("## ") { isInSection = line == heading }
-      guard isInSection else { continue }
       if line.hasPrefix("```") {
         isInBlock = line == "```console"
         isInCommand = false
@@ -70,7 +67,8 @@ extension ConsoleSession.Step {
 
   /// Returns a line with ids, times and numbers replaced, since they differ from run to run.
   static func masked(_ line: String) -> String {
-    line.replacing(/[0-9a-f]{16,}/, with: "‹id›").replacing(/(\d+(\.\d+)? (ms|s|min|h|d)\b ?)+/, with: "‹time› ")
-      .replacing(/\d+(\.\d+)?/, with: "‹n›").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    var line = line.replacing(/[0-9a-f]{8}(-[0-9a-f]+)+|[0-9a-f]{16,}/, with: "‹id›")
+    line.replace(/(\d+(\.\d+)? (ms|s|min|h|d)\b ?)+/, with: "‹time› ")
+    return line.replacing(/\d+(\.\d+)?/, with: "‹n›").split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 }
