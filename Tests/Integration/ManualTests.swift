@@ -58,6 +58,8 @@ import Testing
     let folder = desk.folder.appendingPathComponent("man")
     let programs = URL(fileURLWithPath: Program.path("sdkd")).deletingLastPathComponent().path
     _ = try told(desk, Self.root.appendingPathComponent("Packaging/make-manuals").path, [programs, folder.path])
+    let documents = desk.folder.appendingPathComponent("documents")
+    _ = try told(desk, Self.root.appendingPathComponent("Packaging/make-documentation").path, [documents.path])
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     #expect(
       names == [
@@ -77,7 +79,16 @@ import Testing
       let code = Set(Self.lines(try told(desk, "/usr/bin/man", ["-E", "UTF-8", "-l", page], columns: 200).output))
       let wide = lines.filter { $0.count > 80 && !code.contains($0) }
       #expect(wide.isEmpty, "\(name): \(wide)")
-      pages[name] = shown.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      let text = shown.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      pages[name] = text
+      // No name is broken by a hyphen. A link names an installed file, or it is text.
+      #expect(!shown.output.contains("\u{2010}"), "\(name)")
+      #expect(text.matches(of: /[^\w.\/-]([\w-]+\.md|\(how\))/).map { $0.0 } == [], "\(name)")
+      for path in text.matches(of: /\/usr\/share\/doc\/sdkd\/((documentation|README)[\w.\/-]*\w|examples\/[\w-]+)/) {
+        let file = path.2 == nil ? "Packaging/\(path.1)" : "\(documents.path)/\(path.1)"
+        #expect(
+          FileManager.default.fileExists(atPath: URL(fileURLWithPath: file, relativeTo: Self.root).path), "\(path.0)")
+      }
       #expect(try told(desk, "/usr/bin/mandoc", ["-Tlint", "-Wwarning", page]).output.isEmpty, "\(name)")
       #expect(try told(desk, "/usr/bin/lexgrog", [page]).output.contains(" - "), "\(name)")
     }
