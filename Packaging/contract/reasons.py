@@ -1,7 +1,9 @@
 """The reasons of errors, their codes, and the groups of errors that methods share."""
-import swift
+import methods, shapes, swift
 
 SOURCE = "Contract/reasons.toml"
+KEYS = {"origins": "code meaning", "reasons": "origins cause show remedy retryable", "protocol": "code exit cause message remedy",
+        "client": "exit retry cause show remedy", "errors": "doc origin reasons", "lists": "doc errors"}
 
 
 def reason(data):
@@ -38,7 +40,7 @@ def guide(data):
 
 
 def errors(data):
-    yield swift.head(SOURCE)
+    yield swift.head(SOURCE, "import JSONRPC")
     yield "extension SDKError {\n  /// The origin of an error. The raw value is the error's JSON-RPC code.\n"
     yield "  public enum Origin: Int, Sendable, Codable {\n"
     for name, one in data["origins"].items():
@@ -48,7 +50,7 @@ def errors(data):
     yield "    }\n  }\n}\n\n/// The errors that several methods share.\nextension DeclaredError {\n"
     for name, one in data["errors"].items():
         yield swift.document(one["doc"], 2)
-        yield swift.listed(f"public static let {name} = DeclaredError(", declared(name, one), ")", 2)
+        yield swift.listed(f"public static let {name} = DeclaredError(", methods.declared(name, one), ")", 2)
     for name, one in data["lists"].items():
         line = swift.listed(f"public static let {name}: [DeclaredError] = [", map(swift.case, one["errors"]), "]", 2)
         yield "\n" + swift.document(one["doc"], 2) + line
@@ -60,12 +62,10 @@ def errors(data):
         first = data["protocol"][names[0]]
         text = swift.literal(first.get("message", first["cause"]))
         yield f"    DeclaredError({code}, [{', '.join(map(swift.case, names))}], {text}),\n"
-    yield "    callLimits,\n  ]\n}\n"
-
-
-def declared(name, one):
-    """The arguments of a declared error."""
-    return [swift.literal(name), swift.case(one["origin"]), swift.array([*map(swift.case, one["reasons"])], 4)]
+    yield "    callLimits,\n  ]\n}\n\nextension SDKError {\n  /// The JSON schema of an error's `data`.\n"
+    yield f"  static let dataSchema = {shapes.schema('ErrorData', shapes.members(data['data'], {}), 2)}\n\n"
+    yield "  /// A mistake in the configuration.\n  private enum ConfigurationMistake {\n    static let jsonSchema = "
+    yield f"{shapes.schema('ConfigurationMistake', shapes.members(data['mistake'], {}), 4)}\n  }}\n}}\n"
 
 
 def entries(data):
@@ -84,6 +84,9 @@ def entries(data):
 
 
 def files(data):
+    for section, keys in KEYS.items():
+        for name, one in data[section].items():
+            swift.check_keys(f"{section}.{name}", one, keys)
     yield "Sources/SDKProtocol/Errors/Reason.swift", reason(data)
     yield "Sources/SDKProtocol/Errors/Reason+Guide.swift", guide(data)
     yield "Sources/SDKProtocol/Errors/DeclaredError+Groups.swift", errors(data)

@@ -33,6 +33,12 @@ extension MethodExample {
   ]
   /// An instance without a user.
   public static let instance = instance(floor: "1")
+  /// The same instance with another label.
+  public static let updatedInstance = instance(floor: "2")
+  /// The version of this program.
+  public static let program: JSON = .string(SDKVersion.program)
+  /// The version of the contract.
+  public static let api: JSON = .string(SDKVersion.api)
 
   /// Returns an instance without a user, with a label.
   static func instance(floor: String) -> JSON {
