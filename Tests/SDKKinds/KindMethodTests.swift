@@ -36,6 +36,11 @@ struct KindMethodTests {
     for method in Self.methods { try method.check() }
   }
 
+  @Test("A required param that may be null is encoded when it is null")
+  func nulls() throws {
+    for method in Self.methods { try method.checkNulls() }
+  }
+
   @Test("One name is one shape")
   func shapes() {
     var known: [String: JSON] = [:]
@@ -51,6 +56,15 @@ struct KindMethodTests {
 extension SDKMethod {
   fileprivate static var named: [String: JSONSchema] {
     Params.jsonSchema.namedSchemas.merging(Result.jsonSchema.namedSchemas) { first, _ in first }
+  }
+
+  fileprivate static func checkNulls() throws {
+    for member in Params.jsonSchema.members ?? [] where member.isRequired && member.schema.violation(in: .null) == nil {
+      var params = example.params
+      params[member.name] = .null
+      let encoded = try JSONValueEncoder.encode(try decode(.object(params)))
+      #expect(Params.jsonSchema.violation(in: encoded) == nil, "\(name): \(member.name)")
+    }
   }
 
   fileprivate static func check() throws {

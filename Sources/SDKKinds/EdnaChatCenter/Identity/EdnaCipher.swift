@@ -1,4 +1,5 @@
 import CryptoExtras
+import JSONRPC
 import SDKProtocol
 
 #if canImport(FoundationEssentials)
@@ -15,6 +16,8 @@ struct EdnaCipher: Sendable {
     case oaepSHA256 = "rsa-oaep-sha256"
     case oaepSHA1 = "rsa-oaep-sha1"
     case pkcs1 = "rsa-pkcs1"
+
+    static let jsonSchema = JSONSchema.enumeration(allCases.map(\.rawValue))
 
     fileprivate var padding: _RSA.Encryption.Padding {
       switch self {
