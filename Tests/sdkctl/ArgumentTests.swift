@@ -57,6 +57,83 @@ struct ArgumentTests {
     for (name, verb) in frequent { #expect(verb.configuration.commandName == name) }
   }
 
+  // MARK: Plain lines
+
+  private static let plainVerbs = ["token", "list", "show", "status", "events"]
+
+  /// Returns what the parser makes of a line; `nil` for a mistake.
+  private func parsed(_ line: [String]) -> String? { (try? CommandRoot.parseAsRoot(line)).map { "\($0)" } }
+
+  /// Returns what a verb makes of a plain line; `nil` if the parser must read it.
+  private func plain(_ line: [String]) -> String? {
+    line.first.flatMap { CommandRoot.plainVerb($0)?.plain(line.dropFirst()) }.map { "\($0)" }
+  }
+
+  @Test(
+    "A plain line means the same with and without the parser",
+    arguments: [
+      "token desk", "token --http desk", "token desk --service chat --min-ttl 5m --strict --http --timeout 10s -o json",
+      "token desk --socket /x --trace", "token desk --user", "token -o yaml --tenant acme desk", "token status",
+      "token desk -H ann@machine --system", "list", "list --kind zendesk.chat --state locked --label a=b --label c=",
+      "list -w", "list --watch --no-headers", "show desk", "show desk --output jsonl", "status",
+      "status --user -o json",
+      "events", "events desk", "events -f desk --since c --type tokenRefreshed --type userLoggedIn",
+      "events --follow", "list --template {instance}",
+    ])
+  func plainLines(_ text: String) throws {
+    let line = text.split(separator: " ").map(String.init)
+    let made = try #require(plain(line))
+    #expect(made == parsed(line))
+  }
+
+  @Test(
+    "The parser reads every other line",
+    arguments: [
+      "token", "token desk extra", "token desk --htp", "token desk --min-ttl", "token desk --min-ttl soon",
+      "token desk --strict", "token desk --min-ttl=5m", "token desk --min-ttl 5m --min-ttl 6m", "token -- desk",
+      "token desk --help", "token desk -h", "token desk --version", "token Desk", "token desk --http --http",
+      "token desk --service -x", "token desk --socket --user", "token desk --user --system", "token desk -o",
+      "token desk -ojson", "token desk -o=json", "token desk -o text", "token desk --out json",
+      "token desk --tenant ../x",
+      "token desk -H -x", "list desk", "list --watch -w", "list --label a", "list -wo json", "show", "status desk",
+      "events desk other", "events --type nothing", "list --template {", "list --template --user desk", "token desk --",
+      "tokens desk", "exec desk true", "storage list desk", "help token",
+    ])
+  func otherLines(_ text: String) {
+    #expect(plain(text.split(separator: " ").map(String.init)) == nil)
+    #expect(plain(["token", ""]) == nil)
+    #expect(plain(["token", "desk", "--socket", ""]) == nil)
+    #expect(plain([]) == nil)
+  }
+
+  @Test("Every option of a frequent verb is read without the parser", arguments: plainVerbs)
+  func plainOptions(_ name: String) throws {
+    let values = [
+      "host": "machine", "socket": "/x", "tenant": "acme", "output": "json", "template": "{a}", "timeout": "10s",
+      "min-ttl": "5m", "service": "chat", "kind": "zendesk.chat", "state": "locked", "label": "a=b", "since": "c",
+      "type": "userLoggedIn",
+    ]
+    let verbs = try JSONParser.parse(Array(CommandRoot._dumpHelp().utf8))["command"]?["subcommands"]?.arrayValue ?? []
+    let verb = try #require(verbs.first { $0["commandName"]?.stringValue == name })
+    let start = [name] + (["token", "show"].contains(name) ? ["desk"] : [])
+    let ends = ["strict": ["--min-ttl", "5m"]]
+    var count = 0
+    for option in verb["arguments"]?.arrayValue ?? [] where option["kind"] != "positional" {
+      let names = option["names"]?.arrayValue ?? []
+      let long = try #require(names.first { $0["kind"] == "long" }?["name"]?.stringValue)
+      if ["help", "version"].contains(long) { continue }
+      for word in names.compactMap({ $0["name"]?.stringValue }) {
+        var line = start + [word.utf8.count == 1 ? "-\(word)" : "--\(word)"]
+        if option["kind"] == "option" { line.append(try #require(values[long], "--\(long) needs a value here")) }
+        line += ends[long] ?? []
+        let made = try #require(plain(line), "\(line)")
+        #expect(made == parsed(line))
+        count += 1
+      }
+    }
+    #expect(count > 10)
+  }
+
   @Test func everyVerbHasItsOptionsAndAName() {
     let verbs = CommandRoot.configuration.subcommands.flatMap { verb in
       verb.configuration.subcommands.isEmpty ? [verb] : verb.configuration.subcommands

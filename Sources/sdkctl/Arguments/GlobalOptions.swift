@@ -42,6 +42,23 @@ struct GlobalOptions: ParsableArguments {
   @Flag(help: "Show each call and its result on standard error, with secrets masked.")
   var trace = false
 
+  init() {}
+
+  /// Takes these options from a plain command line.
+  init(plain line: inout PlainLine) {
+    host = line.value("-H", "--host")
+    socket = line.value("--socket")
+    user = line.flag("--user")
+    system = line.flag("--system")
+    tenant = line.value("--tenant")
+    output = line.value("-o", "--output") ?? .table
+    template = line.value("--template")
+    noHeaders = line.flag("--no-headers")
+    timeout = line.value("--timeout")
+    trace = line.flag("--trace")
+    line.check(self)
+  }
+
   /// The options that take no value, as words of a command line.
   static let words: Set<String> = ["--user", "--system", "--no-headers", "--trace"]
   /// The options that take a value, as words of a command line.

@@ -12,6 +12,23 @@ protocol Verb: AsyncParsableCommand {
   func run(in context: CommandContext) async throws
 }
 
+/// A verb that scripts run often, and that is made from a plain command line without the parser.
+protocol PlainVerb: Verb {
+  /// Takes the verb's words from the line; `nil` if an argument is missing. Sets every property, since one that is not
+  /// set can't be read.
+  init?(plain line: inout PlainLine)
+}
+
+extension PlainVerb {
+  /// Creates the verb from the words after its name. Returns `nil` for a line that is not plain, or wrong.
+  static func plain(_ words: some Sequence<String>) -> Self? {
+    var line = PlainLine(words)
+    guard let verb = Self(plain: &line) else { return nil }
+    line.check(verb)
+    return line.isRead ? verb : nil
+  }
+}
+
 extension Verb {
   /// `false` by default: most verbs make calls.
   var isLocal: Bool { false }

@@ -44,6 +44,18 @@ struct CommandRoot: AsyncParsableCommand {
 }
 
 extension CommandRoot {
+  /// Returns the verb of this name if scripts run it most.
+  static func plainVerb(_ name: String) -> (any PlainVerb.Type)? {
+    switch name {
+    case "token": TokenVerb.self
+    case "list": ListVerb.self
+    case "show": ShowVerb.self
+    case "status": StatusVerb.self
+    case "events": EventsVerb.self
+    default: nil
+    }
+  }
+
   /// Returns the verb of this name if scripts run it often.
   static func frequentVerb(_ name: String) -> (any Verb.Type)? {
     switch name {

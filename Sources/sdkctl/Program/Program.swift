@@ -23,16 +23,22 @@ enum Program {
     var verb: (any Verb)?
     var context: CommandContext?
     do {
-      var command: any ParsableCommand
-      if let frequent = await frequentVerb(arguments) {
-        command = frequent
+      let parsed: any Verb
+      if let plain = plainVerb(arguments) {
+        parsed = plain
       } else {
-        command = try await CommandRoot.asyncParseAsRoot(arguments)
-      }
-      guard let parsed = command as? any Verb else {
-        // `help` and groups of verbs, which throw the text to print.
-        try command.run()
-        return 0
+        var command: any ParsableCommand
+        if let frequent = await frequentVerb(arguments) {
+          command = frequent
+        } else {
+          command = try await CommandRoot.asyncParseAsRoot(arguments)
+        }
+        guard let verb = command as? any Verb else {
+          // `help` and groups of verbs, which throw the text to print.
+          try command.run()
+          return 0
+        }
+        parsed = verb
       }
       verb = parsed
       if let host = parsed.global.host, parsed.isLocal {
@@ -59,6 +65,14 @@ enum Program {
       if let verb, let context { await failure.addHints(for: verb, context) }
       return report(failure, arguments, errors)
     }
+  }
+
+  /// Reads a plain command line of a verb that scripts run most, without the parser.
+  ///
+  /// Returns `nil` for every other line.
+  private static func plainVerb(_ arguments: [String]) -> (any PlainVerb)? {
+    guard let name = arguments.first else { return nil }
+    return CommandRoot.plainVerb(name)?.plain(arguments.dropFirst())
   }
 
   /// Parses a command line whose verb scripts run often. Sets up only that verb, since setting up all verbs takes time.

@@ -5,7 +5,7 @@ import SDKClient
 import SDKProtocol
 
 /// `sdkctl events [ID]`: shows past events, or with `--follow` new ones.
-struct EventsVerb: Verb {
+struct EventsVerb: PlainVerb {
   static let configuration = CommandConfiguration(
     verb: "events", abstract: "Show events.",
     discussion: """
@@ -31,6 +31,16 @@ struct EventsVerb: Verb {
   var types: [EventType] = []
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  init() {}
+
+  init?(plain line: inout PlainLine) {
+    follow = line.flag("--follow") || line.flag("-f")
+    since = line.value("--since")
+    types = line.values("--type")
+    global = GlobalOptions(plain: &line)
+    id = line.argument()
+  }
 
   func run(in context: CommandContext) async throws {
     try await follow ? self.follow(context) : list(context)

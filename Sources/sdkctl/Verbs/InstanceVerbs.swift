@@ -130,7 +130,7 @@ struct DeleteVerb: Verb {
 }
 
 /// `sdkctl show ID`: shows all details of an instance.
-struct ShowVerb: Verb {
+struct ShowVerb: PlainVerb {
   static let configuration = CommandConfiguration(
     verb: "show", abstract: "Show an instance.",
     examples: [
@@ -142,6 +142,14 @@ struct ShowVerb: Verb {
   var id: InstanceID
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  init() {}
+
+  init?(plain line: inout PlainLine) {
+    global = GlobalOptions(plain: &line)
+    guard let id = line.argument(as: InstanceID.self) else { return nil }
+    self.id = id
+  }
 
   func run(in context: CommandContext) async throws {
     try context.show(instance: try await context.ask(InstanceGet.self, .init(instance: id)))

@@ -5,7 +5,7 @@ import SDKClient
 import SDKProtocol
 
 /// `sdkctl list`: lists the instances that the caller can see.
-struct ListVerb: Verb {
+struct ListVerb: PlainVerb {
   static let configuration = CommandConfiguration(
     verb: "list", abstract: "List the instances that you can see.",
     discussion: """
@@ -33,6 +33,16 @@ struct ListVerb: Verb {
   var watch = false
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  init() {}
+
+  init?(plain line: inout PlainLine) {
+    kind = line.value("--kind")
+    state = line.value("--state")
+    labels = line.values("--label")
+    watch = line.flag("--watch") || line.flag("-w")
+    global = GlobalOptions(plain: &line)
+  }
 
   private var params: InstanceList.Params {
     let wanted = labels.isEmpty ? nil : Dictionary(labels.map { ($0.key, $0.text) }, uniquingKeysWith: { $1 })

@@ -4,7 +4,7 @@ import SDKClient
 import SDKProtocol
 
 /// `sdkctl status`: shows the daemon, its health, and its instances by state.
-struct StatusVerb: Verb {
+struct StatusVerb: PlainVerb {
   static let configuration = CommandConfiguration(
     verb: "status", abstract: "Show the daemon, its health and how its instances are.",
     examples: [
@@ -14,6 +14,10 @@ struct StatusVerb: Verb {
     ])
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  init() {}
+
+  init?(plain line: inout PlainLine) { global = GlobalOptions(plain: &line) }
 
   func run(in context: CommandContext) async throws {
     let info = try await context.ask(DaemonInfo.self, Empty())

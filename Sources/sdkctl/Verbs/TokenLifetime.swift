@@ -14,6 +14,15 @@ struct TokenLifetime: ParsableArguments {
   @Flag(help: "Fail with status 75 when the token lives shorter than --min-ttl.")
   var strict = false
 
+  init() {}
+
+  /// Takes these options from a plain command line.
+  init(plain line: inout PlainLine) {
+    minTTL = line.value("--min-ttl")
+    strict = line.flag("--strict")
+    line.check(self)
+  }
+
   private static let reason = "shortLived"
 
   func validate() throws {

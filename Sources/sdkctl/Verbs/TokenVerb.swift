@@ -3,7 +3,7 @@ import JSONRPC
 import SDKProtocol
 
 /// `sdkctl token ID`: prints a valid credential.
-struct TokenVerb: Verb {
+struct TokenVerb: PlainVerb {
   static let configuration = CommandConfiguration(
     verb: "token", abstract: "Print a valid token.",
     discussion: """
@@ -29,6 +29,17 @@ struct TokenVerb: Verb {
   var http = false
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  init() {}
+
+  init?(plain line: inout PlainLine) {
+    service = line.value("--service")
+    lifetime = TokenLifetime(plain: &line)
+    http = line.flag("--http")
+    global = GlobalOptions(plain: &line)
+    guard let id = line.argument(as: InstanceID.self) else { return nil }
+    self.id = id
+  }
 
   func run(in context: CommandContext) async throws {
     let params = TokenGet.Params(
