@@ -33,18 +33,21 @@ public struct SentSecrets: Sendable, Hashable {
   /// secret, nor do capital letters, nor base64.
   public func removed(from text: String) -> String {
     let bytes = Array(text.utf8)
-    let masked = Self.masked(bytes, parts, rounds: Self.rounds)
+    let forms = secrets.flatMap { Self.forms(Array($0.reveal().utf8)) }.filter { !$0.isEmpty }
+    // Nearly all texts repeat nothing. That is seen sooner than the set of all parts is made.
+    guard Self.mayRepeat(forms, bytes) else { return text }
+    let masked = Self.masked(bytes, Self.parts(of: forms), rounds: Self.rounds)
     return masked == bytes ? text : String(decoding: masked, as: UTF8.self)
   }
 
   /// Whether a text repeats a secret of the request.
   public func isRepeated(in text: String) -> Bool { removed(from: text) != text }
 
-  /// The parts of the secrets that no text may have, by their length. A form that is shorter than `part` counts as a
-  /// whole only.
-  private var parts: [Int: Set<ArraySlice<UInt8>>] {
+  /// Returns the parts of the secrets that no text may have, by their length. A form that is shorter than `part` counts
+  /// as a whole only.
+  private static func parts(of forms: [[UInt8]]) -> [Int: Set<ArraySlice<UInt8>>] {
     var parts: [Int: Set<ArraySlice<UInt8>>] = [:]
-    for form in secrets.flatMap({ Self.forms(Array($0.reveal().utf8)) }) where !form.isEmpty {
+    for form in forms {
       let length = min(form.count, Self.part)
       for start in 0...(form.count - length) { parts[length, default: []].insert(form[start..<(start + length)]) }
     }
@@ -57,8 +60,8 @@ public struct SentSecrets: Sendable, Hashable {
     let plain = secret.map(folded)
     // The first characters stand for bytes before the secret, too.
     let base64 = [(0, 0), (1, 2), (2, 3)].map { before, dropped in
-      Data(repeatElement(0, count: before) + secret).base64EncodedData().dropFirst(dropped)
-        .filter { $0 != UInt8(ascii: "=") }.map(folded)
+      [UInt8](Data(repeatElement(0, count: before) + secret).base64EncodedData()).dropFirst(dropped)
+        .prefix { $0 != UInt8(ascii: "=") }.map(folded)
     }
     return [plain, base64[0]] + base64.dropFirst().filter { $0.count >= part }
   }
@@ -72,6 +75,14 @@ public struct SentSecrets: Sendable, Hashable {
     case UInt8(ascii: "_"): UInt8(ascii: "/")
     default: byte
     }
+  }
+
+  /// Returns whether a text may have a part of one of these forms. `false` is certain.
+  private static func mayRepeat(_ forms: [[UInt8]], _ text: [UInt8]) -> Bool {
+    guard let shortest = forms.map({ min($0.count, part) }).min() else { return false }
+    var starts = StartTable(length: min(shortest, 8))
+    for reading in TextReading.all(of: text) { starts.insertAll(of: reading.bytes.map(folded)) }
+    return forms.contains { starts.mayHavePart(of: $0, length: min($0.count, part)) }
   }
 
   /// Returns a text with its parts masked.
@@ -95,6 +106,48 @@ public struct SentSecrets: Sendable, Hashable {
       index = end
     }
     return kept
+  }
+}
+
+/// A set of sequences of a few bytes, with which parts of a secret begin. It may hold more than was inserted (a Bloom
+/// filter with two hash functions), but takes fewer instructions for each byte of a secret than a set of slices.
+private struct StartTable {
+  private let length: Int
+  private var bits = [UInt64](repeating: 0, count: 1 << 10)
+
+  /// Creates an empty set of sequences of `length` bytes, 1 to 8.
+  init(length: Int) { self.length = length }
+
+  /// Inserts each sequence in a text.
+  mutating func insertAll(of text: [UInt8]) {
+    _ = Self.firstStart(in: text, upTo: text.count, length) { first, second in
+      bits[first >> 6] |= 1 << UInt64(first & 63)
+      bits[second >> 6] |= 1 << UInt64(second & 63)
+      return false
+    }
+  }
+
+  /// Whether the set may hold the start of any part of a form, each of `part` bytes.
+  func mayHavePart(of form: [UInt8], length part: Int) -> Bool {
+    Self.firstStart(in: form, upTo: form.count - part + length, length) { first, second in
+      (bits[first >> 6] >> UInt64(first & 63)) & (bits[second >> 6] >> UInt64(second & 63)) & 1 == 1
+    }
+  }
+
+  /// Returns whether `found` is `true` for the hashes of any sequence that ends before `end`.
+  @inline(__always)
+  private static func firstStart(
+    in bytes: [UInt8], upTo end: Int, _ length: Int, _ found: (Int, Int) -> Bool
+  ) -> Bool {
+    var word: UInt64 = 0
+    let mask: UInt64 = length == 8 ? .max : (1 << UInt64(length * 8)) - 1
+    for index in 0..<end {
+      word = (word << 8) | UInt64(bytes[index])
+      guard index >= length - 1 else { continue }
+      let hash = (word & mask) &* 0x9E37_79B9_7F4A_7C15
+      if found(Int(truncatingIfNeeded: hash >> 48), Int(truncatingIfNeeded: (hash >> 32) & 0xFFFF)) { return true }
+    }
+    return false
   }
 }
 

@@ -86,6 +86,23 @@ import Testing
     #expect(sent.longest == Self.secret.utf8.count)
   }
 
+  @Test("A part of a secret is found wherever it is in the secret and in the text, and nothing shorter")
+  func places() {
+    let secret = String((0..<60).map { Character(Unicode.Scalar(UInt8(0x30 + $0))) })
+    for other in ["", "k", "pin-7", "0123456789ab"] {
+      let sent = SentSecrets([Secret(secret), Secret(other)])
+      for start in 0...48 {
+        let part = secret.dropFirst(start).prefix(12)
+        for padding in [0, 1, 7, 300] {
+          #expect(sent.isRepeated(in: String(repeating: ".", count: padding) + part))
+          #expect(sent.isRepeated(in: part + String(repeating: ".", count: padding)))
+        }
+        let short = part.dropLast()
+        #expect(sent.isRepeated(in: "..\(short)..") == (other == "k" && short.lowercased().contains("k")), "\(short)")
+      }
+    }
+  }
+
   @Test("Long texts and secrets take no long time")
   func long() {
     let long = SentSecrets([Secret(String(repeating: "ab", count: 8192))])
