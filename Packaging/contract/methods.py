@@ -3,7 +3,7 @@ import json, re
 import shapes, swift
 
 KEYS = """doc summary text message access ordering concern kind errors shared_errors commands needs_state takes_large_frames
-    plain params result types constants example"""
+    plain params result writes_text types constants example"""
 PROTOCOLS = {"method": "SDKMethod", "notification": "RPCNotification", "request": "RPCMethod"}
 ORDERINGS = {"free": ".free", "read": ".read", "write": ".write(waits: false)", "write after writes": ".write(waits: true)"}
 
@@ -107,6 +107,8 @@ def part(title, given, name, common, data):
         return
     words = "params" if title == "Params" else "a result"
     spec = {"members": given, "doc": f"The {title.lower()} of `{name}`.", "init": f"Creates {words} with these members."}
+    if title == "Result" and data.get("writes_text"):
+        spec["conforms"] = ["JSONObjectRepresentable"]
     if "kind" in data:
         spec.update({"init": False} | ({"conforms": ["InstanceParams"]} if title == "Params" else {}))
     # The document lists the required params of a method first.

@@ -9,7 +9,7 @@ KEYS = {"origins": "code meaning", "reasons": "origins cause show remedy retryab
 def reason(data):
     yield swift.head(SOURCE, "public import JSONRPC")
     yield "/// The stable name of an error's cause (sdkd-protocol(7)).\n"
-    yield "public enum Reason: String, Sendable, Codable, DescribedEnumeration {\n"
+    yield "public enum Reason: String, Sendable, Codable, JSONTextRepresentable, DescribedEnumeration {\n"
     for name, one in data["reasons"].items():
         yield swift.document(one["cause"], 2) + f"  case {swift.name(name)}\n"
     yield '\n  public static let jsonSchema = schema(named: "Reason")\n\n'

@@ -73,8 +73,23 @@ class Member:
         return swift.document(self.doc, indent) + f"{' ' * indent}{access}var {swift.name(self.name)}: {self.type}\n"
 
     def described(self, indent):
-        start = ".optional(" if self.is_optional else ".required("
-        return swift.listed(start, [swift.literal(self.key), self.schema, swift.literal(self.text)], "),", indent)
+        return swift.listed(self.start, [swift.literal(self.key), self.schema, swift.literal(self.text)], "),", indent)
+
+    def as_property(self, indent):
+        """The property of a type that writes its own text."""
+        parts = [swift.literal(self.key), self.schema, swift.literal(self.text)]
+        line = f"{' ' * indent}{self.start}{', '.join(parts)}) {{ $0.{self.name} }},\n"
+        if len(line) <= swift.WIDTH + 1:
+            return line
+        head = swift.listed(self.start, parts, ")", indent)[:-1]
+        pad = " " * indent
+        if "\n" not in head and len(head) + 2 <= swift.WIDTH:
+            return f"{head} {{\n{pad}  $0.{self.name}\n{pad}}},\n"
+        return f"{head}\n{pad}{{ $0.{self.name} }},\n"
+
+    @property
+    def start(self):
+        return ".optional(" if self.is_optional else ".required("
 
 
 def members(data, common):
@@ -98,7 +113,8 @@ def schema(name, all, indent):
 def struct(name, data, common, access="public ", indent=0, order=None, schema_text=None):
     """A structure with its members, and with the types and constants that it declares.
 
-    `schema` is its name in the document, `conforms` are further protocols. `init` describes its initialiser; where it is
+    `schema` is its name in the document, `conforms` are further protocols. One that conforms to `JSONObjectRepresentable`
+    writes its text without a tree. `init` describes its initialiser; where it is
     false, a file by hand has one, or Swift's own does. `settings`, the default mode of renewals, makes the members the
     settings of a kind beside those that all kinds have; a method `check` by hand checks them.
     """
@@ -131,6 +147,11 @@ def struct(name, data, common, access="public ", indent=0, order=None, schema_te
         yield encoder(all, access, indent + 2) + "\n"
     listed = sorted(all, key=order) if order else all
     text = schema_text or schema(data.get("schema"), listed, indent + 2)
+    if "JSONObjectRepresentable" in data.get("conforms", []):
+        lines = "".join(one.as_property(indent + 4) for one in all)
+        yield f"{pad}{access}static let properties: [JSONProperty<{name}>] = [\n{lines}{pad}]\n\n"
+        named = data.get("schema")
+        text = f"JSONSchema.named({swift.literal(named)}, .object(properties))" if named else "JSONSchema.object(properties)"
     if mode:
         lines = "".join(one.described(indent + 6) for one in all)
         text = f"JSONSchema.object(\n{pad}  [\n{lines}{pad}  ] + CommonSettings.members)"
@@ -193,7 +214,7 @@ def enumeration(name, data, access="public ", indent=0):
         yield f"{pad}case {', '.join(data['cases'])}\n\n"
         yield f"{pad}{access}static let jsonSchema = JSONSchema.enumeration(allCases.map(\\.rawValue))\n{' ' * indent}}}\n"
         return
-    protocols = ", ".join(["String", "Sendable", "Hashable", "Codable", *(["Comparable"] if data.get("ordered") else []),
+    protocols = ", ".join(["String", "Sendable", "Hashable", "Codable", "JSONTextRepresentable", *(["Comparable"] if data.get("ordered") else []),
                            "DescribedEnumeration"])
     yield swift.document(data["doc"], indent) + f"{' ' * indent}{access}enum {name}: {protocols} {{\n"
     for word, text in data["cases"].items():

@@ -16,8 +16,31 @@ public struct JSONWriter: Sendable {
   /// Returns the text of one value as a string.
   public static func text(of value: JSON) -> String { String(decoding: bytes(of: value), as: UTF8.self) }
 
+  /// Returns a member's name with the colon.
+  public static func label(_ name: String) -> [UInt8] {
+    var writer = JSONWriter(reserving: name.utf8.count + 3)
+    writer.write(string: name)
+    writer.write(raw: ":")
+    return writer.bytes
+  }
+
+  /// Appends the name of the next member of an object, with a comma unless it is the first.
+  public mutating func write(label: [UInt8]) {
+    if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
+    bytes.append(contentsOf: label)
+  }
+
+  /// Removes the text after the first `count` bytes.
+  public mutating func truncate(to count: Int) { bytes.removeLast(max(0, bytes.count - count)) }
+
   /// Appends bytes that are JSON text already.
   public mutating func write(raw: some Sequence<UInt8>) { bytes.append(contentsOf: raw) }
+
+  /// Appends bytes that are JSON text already. Other modules call this one at less cost than the generic function.
+  public mutating func write(raw: UnsafeBufferPointer<UInt8>) { bytes.append(contentsOf: raw) }
+
+  /// Appends a byte of JSON text.
+  public mutating func write(byte: UInt8) { bytes.append(byte) }
 
   /// Appends JSON text from the source code.
   public mutating func write(raw text: StaticString) {
@@ -33,21 +56,25 @@ public struct JSONWriter: Sendable {
     case .string(let string): write(string: string)
     case .array(let elements):
       bytes.append(UInt8(ascii: "["))
-      for (index, element) in elements.enumerated() {
+      for index in elements.indices {
         if index > 0 { bytes.append(UInt8(ascii: ",")) }
-        write(element)
+        write(elements[index])
       }
       bytes.append(UInt8(ascii: "]"))
-    case .object(let object):
-      bytes.append(UInt8(ascii: "{"))
-      for (index, member) in object.members.enumerated() {
-        if index > 0 { bytes.append(UInt8(ascii: ",")) }
-        write(string: member.key)
-        bytes.append(UInt8(ascii: ":"))
-        write(member.value)
-      }
-      bytes.append(UInt8(ascii: "}"))
+    case .object(let object): write(object)
     }
+  }
+
+  /// Appends an object.
+  public mutating func write(_ object: JSONObject) {
+    bytes.append(UInt8(ascii: "{"))
+    for index in object.members.indices {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      write(string: object.members[index].key)
+      bytes.append(UInt8(ascii: ":"))
+      write(object.members[index].value)
+    }
+    bytes.append(UInt8(ascii: "}"))
   }
 
   /// Appends a string with its quotes. Quotes, backslashes and control characters are escaped.
@@ -55,15 +82,39 @@ public struct JSONWriter: Sendable {
     bytes.append(UInt8(ascii: "\""))
     var string = string
     string.withUTF8 { utf8 in
+      guard Self.needsEscapes(utf8) else { return bytes.append(contentsOf: utf8) }
       var start = 0
-      for index in utf8.indices where utf8[index] < 0x20 || utf8[index] == 0x22 || utf8[index] == 0x5C {
-        bytes.append(contentsOf: utf8[start..<index])
+      for index in utf8.indices where Self.needsEscape(utf8[index]) {
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[start..<index]))
         writeEscape(utf8[index])
         start = index + 1
       }
-      bytes.append(contentsOf: utf8[start...])
+      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[start...]))
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func needsEscape(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x22 || byte == 0x5C }
+
+  /// Whether any byte must be escaped. Looks at eight bytes at a time.
+  private static func needsEscapes(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
+    let (ones, high): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+    var index = 0
+    while index + 8 <= utf8.count {
+      let word = UnsafeRawBufferPointer(utf8).loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let quotes = word ^ (ones &* 0x22)
+      let backslashes = word ^ (ones &* 0x5C)
+      // The highest bit of a byte is set where the byte is below 32, a quote or a backslash, or follows such a byte.
+      let found =
+        ((word &- (ones &* 0x20)) & ~word) | ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes)
+      if found & high != 0 { return true }
+      index += 8
+    }
+    while index < utf8.count {
+      if needsEscape(utf8[index]) { return true }
+      index += 1
+    }
+    return false
   }
 
   private mutating func writeEscape(_ byte: UInt8) {

@@ -46,11 +46,37 @@ public struct Router<Context: Sendable, Subject: Sendable>: Sendable {
     _ method: M.Type, about subject: @escaping @Sendable (M.Params) -> Subject,
     handler: @escaping @Sendable (M.Params, Context) async throws -> M.Result
   ) {
+    register(method, about: subject) { try EncodedResult<M>(try await handler($0, $1)) }
+  }
+
+  /// Adds the handler of a method that encodes its result itself.
+  public mutating func register<M: RPCMethod>(
+    _ method: M.Type, about subject: @escaping @Sendable (M.Params) -> Subject,
+    handler: @escaping @Sendable (M.Params, Context) async throws -> EncodedResult<M>
+  ) {
     routes[M.name] = Route(method: method) { json throws(RPCError) in
       let params = try M.decode(json)
-      return ReadCall(subject: subject(params)) { context in
-        JSONWriter.bytes(of: try JSONValueEncoder.encode(try await handler(params, context)))
-      }
+      return ReadCall(subject: subject(params)) { context in try await handler(params, context).text }
     }
+  }
+}
+
+/// The result of a call as JSON text.
+public struct EncodedResult<Method: RPCMethod>: Sendable {
+  /// The text.
+  public let text: [UInt8]
+
+  /// Encodes a result.
+  ///
+  /// - Throws: what the type's own `encode(to:)` throws.
+  public init(_ result: Method.Result) throws { text = try JSONWriter.bytes(encoding: result) }
+}
+
+extension EncodedResult where Method.Result: JSONObjectRepresentable {
+  /// Encodes a result in which the member `name` has a text that exists already, such as that of a page.
+  public init(_ result: Method.Result, replacing name: String, with text: [UInt8]) {
+    var writer = JSONWriter(reserving: text.count + 256)
+    result.write(to: &writer, replacing: name, with: text)
+    self.text = writer.bytes
   }
 }

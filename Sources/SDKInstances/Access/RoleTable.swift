@@ -136,7 +136,7 @@ final class RoleTable: Sendable {
 
 extension InstanceAccess {
   /// Whether another access gives the same roles, for the same reasons.
-  func grantsLike(_ other: InstanceAccess) -> Bool {
+  func grantsLike(_ other: Definition) -> Bool {
     owner == other.owner && source == other.source && ownerRule == other.ownerRule && access == other.access
   }
 }

@@ -35,6 +35,13 @@ extension CallRouter {
   ) {
     register(method, about: { _ in .daemon }, handler: handler)
   }
+
+  /// Registers such a handler that encodes its result itself.
+  mutating func register<M: SDKMethod>(
+    _ method: M.Type, handler: @escaping @Sendable (M.Params, CallContext) async throws -> EncodedResult<M>
+  ) {
+    register(method, about: { _ in .daemon }, handler: handler)
+  }
 }
 
 /// A function that answers some calls of a method on the event loop, before their params are decoded. It must be quick

@@ -22,27 +22,48 @@ enum ReplyBound {
   }
 }
 
-/// The elements of one page of a reply.
-struct ReplyPage<Element: Encodable> {
+/// The elements of one page of a reply, each encoded once.
+struct ReplyPage<Element: JSONTextRepresentable> {
   private(set) var elements: [Element] = []
   private let limit: Int
-  private var bytes = 0
+  private var writer = JSONWriter(reserving: 8 << 10)
 
   /// Creates a page of at most `limit` elements.
-  init(limit: Int) { self.limit = limit }
+  init(limit: Int) {
+    self.limit = limit
+    writer.write(raw: "[")
+  }
 
-  /// Returns the size of an element as JSON text, in bytes.
-  static func bytes(of element: Element) -> Int {
-    (try? JSONValueEncoder.encode(element)).map { JSONWriter.bytes(of: $0).count } ?? 0
+  /// The array of the elements as JSON text.
+  var text: [UInt8] {
+    var ended = writer
+    ended.write(raw: "]")
+    return ended.bytes
   }
 
   /// Adds an element if it fits, and returns whether it did. The first element always fits.
   ///
-  /// - Parameter size: the element's size as JSON text, where it is known.
-  mutating func add(_ element: Element, size: Int? = nil) -> Bool {
-    bytes += (size ?? Self.bytes(of: element)) + 1
-    guard elements.count < limit, elements.isEmpty || bytes <= ReplyBound.pageBytes else { return false }
+  /// - Parameter short: returns a shorter form for an element that is too large for any page; then no other is added.
+  mutating func add(_ element: consuming Element, short: (Element) -> Element = { $0 }) -> Bool {
+    guard elements.count < limit else { return false }
+    let start = writer.bytes.count
+    write(element)
+    let isTooLarge = writer.bytes.count - start > ReplyBound.pageBytes
+    if isTooLarge {
+      element = short(element)
+      writer.truncate(to: start)
+      write(element)
+    }
+    guard elements.isEmpty || writer.bytes.count <= ReplyBound.pageBytes else {
+      writer.truncate(to: start)
+      return false
+    }
     elements.append(element)
     return true
+  }
+
+  private mutating func write(_ element: Element) {
+    if !elements.isEmpty { writer.write(raw: ",") }
+    element.write(to: &writer)
   }
 }

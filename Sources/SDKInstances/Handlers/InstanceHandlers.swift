@@ -15,7 +15,7 @@ enum InstanceHandlers {
       return shape(try await registry.create(params.instance, definition, by: context.peer), registry, role)
     }
     router.register(InstanceList.self) { params, context in
-      InstanceListing(params, registry, context).result
+      try InstanceListing(params, registry, context).result
     }
     router.register(on: registry, InstanceGet.self) { _, instance, context in
       shape(instance, registry, context.role)
@@ -42,7 +42,7 @@ enum InstanceHandlers {
   /// Returns the description of an instance for callers with a role.
   static func shape(_ instance: HostedInstance, _ registry: InstanceRegistry, _ role: Role) -> Instance {
     instance.shape(
-      secretSettings: registry.kind(instance.kind)?.settings.secrets ?? [],
+      secretSettings: registry.secretSettings(of: instance.kind),
       isAdmin: role == .admin, conceals: registry.conceals(instance, from: role))
   }
 

@@ -20,23 +20,27 @@ struct InstanceListing {
   }
 
   /// The page, or the numbers, that the params request.
-  var result: InstanceList.Result {
-    if params.counts == true { return InstanceList.Result(instances: [], counts: counts) }
-    var page = ReplyPage<Instance>(limit: params.limit ?? 50)
-    var isComplete = true
-    visit { entry, role in
-      let shape = shape(entry, role)
-      let size = ReplyPage.bytes(of: shape)
-      isComplete = size <= ReplyBound.pageBytes ? page.add(shape, size: size) : page.add(shape.withoutDefinition)
-      return isComplete
+  var result: EncodedResult<InstanceList> {
+    get throws {
+      if params.counts == true { return try EncodedResult(InstanceList.Result(instances: [], counts: counts)) }
+      let limit = params.limit ?? 50
+      var page = ReplyPage<Instance>(limit: limit)
+      var isComplete = true
+      // One more than fits, which shows whether a page follows.
+      visit(first: limit + 1) { entry, role in
+        isComplete = page.add(shape(entry, role)) { $0.withoutDefinition }
+        return isComplete
+      }
+      return EncodedResult(
+        InstanceList.Result(instances: [], next: isComplete ? nil : page.elements.last?.instance),
+        replacing: "instances", with: page.text)
     }
-    return InstanceList.Result(instances: page.elements, next: isComplete ? nil : page.elements.last?.instance)
   }
 
   /// The number of instances in each state.
   private var counts: [String: Int] {
     var counts: [String: Int] = [:]
-    visit { entry, _ in
+    visit(first: Self.chunk) { entry, _ in
       let state = if case .hosted(let instance) = entry { instance.state } else { InstanceState.quarantined }
       counts[state.rawValue, default: 0] += 1
       return true
@@ -46,16 +50,20 @@ struct InstanceListing {
 
   /// Calls `visitor` for the instances from `after` on, by id, until it returns `false`: those that the caller may see
   /// and that match the filters.
-  private func visit(_ visitor: (InstanceRegistry.Entry, Role) -> Bool) {
+  ///
+  /// - Parameter first: the number of entries that are looked at in the first turn.
+  private func visit(first: Int, _ visitor: (InstanceRegistry.Entry, Role) -> Bool) {
     var after = params.after
+    var count = min(first, Self.chunk)
     while true {
-      let entries = registry.entries(after: after, atMost: Self.chunk)
+      let entries = registry.entries(after: after, atMost: count)
       for entry in entries {
         guard let role = role(entry) else { continue }
         guard visitor(entry, role) else { return }
       }
-      guard entries.count == Self.chunk else { return }
+      guard entries.count == count else { return }
       after = entries.last?.id
+      count = Self.chunk
     }
   }
 
@@ -66,7 +74,8 @@ struct InstanceListing {
       if let kind = params.kind, instance.kind != kind { return nil }
       if let state = params.state, instance.state != state { return nil }
       guard let role = registry.role(of: context.peer, on: instance) else { return nil }
-      return instance.currentDefinition.labels.includes(params.labels ?? [:]) ? role : nil
+      guard let labels = params.labels, !labels.isEmpty else { return role }
+      return instance.currentDefinition.labels.includes(labels) ? role : nil
     case .quarantined:
       guard
         isAdmin, params.kind == nil, params.labels?.isEmpty ?? true, params.state ?? .quarantined == .quarantined

@@ -86,17 +86,20 @@ public struct HostedInstance: Sendable {
     var settings = seen.definition.settings
     for name in secretSettings where settings[name] != nil { settings[name] = "‹redacted›" }
     let main = seen.main
-    let services = seen.services.mapValues { service in
-      Instance.Service(
-        state: service.state, user: conceals ? concealment.user(service.user) : service.user,
-        expiresAt: service.expiresAt)
-    }
+    let services =
+      seen.whole != nil
+      ? nil
+      : seen.services.mapValues { service in
+        Instance.Service(
+          state: service.state, user: conceals ? concealment.user(service.user) : service.user,
+          expiresAt: service.expiresAt)
+      }
     return Instance(
       instance: id, kind: kind, source: seen.definition.source, state: main.state,
-      user: conceals ? concealment.user(main.user) : main.user, services: seen.whole == nil ? services : nil,
+      user: conceals ? concealment.user(main.user) : main.user, services: services,
       labels: seen.definition.labels, settings: settings,
       provider: isAdmin ? Self.redacted(seen.definition.provider) : nil,
-      bridge: bridgeStatus(services.keys.sorted()), access: seen.definition.access, expiresAt: main.expiresAt,
+      bridge: bridgeStatus(services?.keys.sorted() ?? []), access: seen.definition.access, expiresAt: main.expiresAt,
       lastError: main.lastError, degraded: main.degraded, pending: seen.pending.isEmpty ? nil : seen.pending,
       createdAt: createdAt, storageEpoch: seen.storageEpoch)
   }
@@ -104,8 +107,9 @@ public struct HostedInstance: Sendable {
   /// Returns the bridge's status. Of several services it is the first whose breaker is not closed, else the first with
   /// a `lastExit`.
   private func bridgeStatus(_ services: [String]) -> Instance.Bridge {
-    let all = services.isEmpty ? [nil] : services.map(Optional.some)
-    let states = all.map { environment.bridge.status(of: actor.bridgeKey($0)) }
+    func status(_ service: String?) -> Instance.Bridge { environment.bridge.status(of: actor.bridgeKey(service)) }
+    guard !services.isEmpty else { return status(nil) }
+    let states = services.map { status($0) }
     return states.first { $0.state != .closed } ?? states.first { $0.lastExit != nil } ?? states[0]
   }
 
@@ -177,9 +181,13 @@ extension HostedInstance {
   ///
   /// Names that have got other numbers since are not noticed here: `makeRoles` is called then.
   func roles(_ names: any NameDirectory) -> RoleTable {
-    let access = currentAccess
-    // Arrays with the same storage are equal without a comparison of their elements.
-    if let made = actor.roles.withLock({ $0 }), made.access.grantsLike(access) { return made }
+    // Compared while locked, because a copy would cost more. Arrays with the same storage are equal without a comparison
+    // of their elements.
+    if let made = actor.roles.withLock({ $0 }),
+      actor.published.withLock({ made.access.grantsLike($0.definition) })
+    {
+      return made
+    }
     return makeRoles(names)
   }
 

@@ -76,6 +76,8 @@ public final class InstanceRegistry: Sendable {
   /// The number of changes of rules, and of the numbers of the names in them.
   let accessChanges = Atomic(0)
   private let kindsByName: [KindName: any SDKKind]
+  /// The settings of each kind that are shown to no caller, which lists need for each instance.
+  private let secretSettings: [KindName: Set<String>]
   private let rules: Mutex<Rules>
 
   /// The daemon's rules: an object, because each call of an app reads them.
@@ -97,6 +99,7 @@ public final class InstanceRegistry: Sendable {
   /// Creates a registry without instances.
   public init(kinds: [any SDKKind], access: AccessPolicy, environment: InstanceEnvironment, maximumPerUid: Int = 20) {
     kindsByName = Dictionary(kinds.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    secretSettings = kindsByName.mapValues(\.settings.secrets)
     rules = Mutex(Rules(access, maximumPerUid))
     self.environment = environment
     environment.renewals.attach { [weak self] in self?.replan() }
@@ -110,6 +113,9 @@ public final class InstanceRegistry: Sendable {
 
   /// Returns the kind with this name; `nil` if there is none.
   public func kind(_ name: KindName) -> (any SDKKind)? { kindsByName[name] }
+
+  /// Returns the settings of a kind that are shown to no caller.
+  func secretSettings(of kind: KindName) -> Set<String> { secretSettings[kind] ?? [] }
 
   /// The current access rules of the daemon.
   public var access: AccessPolicy { rules.withLock { $0.access } }
@@ -164,8 +170,8 @@ public final class InstanceRegistry: Sendable {
 
   /// Returns the peer's role on an instance; `nil` when it is hidden.
   public func role(of peer: Peer, on instance: HostedInstance) -> Role? {
-    let policy = rules.withLock { $0 }.access
-    return policy.role(of: peer, by: instance.roles(policy.names))
+    let rules = rules.withLock { $0 }
+    return rules.access.role(of: peer, by: instance.roles(rules.access.names))
   }
 
   /// Returns the instance and the peer's role on it, if that is at least the one that is needed.

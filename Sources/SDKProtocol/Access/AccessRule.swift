@@ -93,7 +93,7 @@ public struct AccessRule: Sendable, Hashable {
   }
 }
 
-extension AccessRule: Codable, JSONSchemaRepresentable {
+extension AccessRule: Codable, JSONTextRepresentable, JSONSchemaRepresentable {
   public static let jsonSchema = JSONSchema.named(
     "AccessRule",
     .string(
@@ -125,11 +125,13 @@ extension AccessRule: Codable, JSONSchemaRepresentable {
     var container = encoder.singleValueContainer()
     try container.encode(text)
   }
+
+  public func write(to writer: inout JSONWriter) { writer.write(string: text) }
 }
 
 /// The rules that give callers the roles observe, use and control on an instance. Each role includes the ones before
 /// it.
-public struct AccessRules: RPCValue, Hashable {
+public struct AccessRules: RPCValue, JSONObjectRepresentable, Hashable {
   /// The rules for reading state and events.
   public var observe: [AccessRule]?
   /// The rules for getting tokens and opening sessions.
@@ -171,13 +173,13 @@ public struct AccessRules: RPCValue, Hashable {
     "There are \(count) rules; a role has at most \(maximumPerRole). Use a group: rule for more users."
   }
 
-  public static let jsonSchema = JSONSchema.named(
-    "Access",
-    .object([
-      .optional("observe", .array(AccessRule.jsonSchema), "who reads state and events"),
-      .optional("use", .array(AccessRule.jsonSchema), "who gets tokens and opens sessions"),
-      .optional("control", .array(AccessRule.jsonSchema), "who logs in and out"),
-    ]))
+  public static let properties: [JSONProperty<AccessRules>] = [
+    .optional("observe", .array(AccessRule.jsonSchema), "who reads state and events") { $0.observe },
+    .optional("use", .array(AccessRule.jsonSchema), "who gets tokens and opens sessions") { $0.use },
+    .optional("control", .array(AccessRule.jsonSchema), "who logs in and out") { $0.control },
+  ]
+
+  public static let jsonSchema = JSONSchema.named("Access", .object(properties))
 
   /// The rules for each role, strongest role first.
   public var byRole: [(role: Role, rules: [AccessRule])] {

@@ -6,7 +6,7 @@ public import JSONRPC
 /// answers").
 public struct DelegateQuestion: RPCValue, Hashable {
   /// The type of a question.
-  public enum Name: String, Sendable, Hashable, Codable, DescribedEnumeration {
+  public enum Name: String, Sendable, Hashable, Codable, JSONTextRepresentable, DescribedEnumeration {
     /// A token is needed, and none was refused.
     case getToken
     /// The vendor refused the token, or it has expired.

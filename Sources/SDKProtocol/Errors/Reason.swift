@@ -3,7 +3,7 @@
 public import JSONRPC
 
 /// The stable name of an error's cause (sdkd-protocol(7)).
-public enum Reason: String, Sendable, Codable, DescribedEnumeration {
+public enum Reason: String, Sendable, Codable, JSONTextRepresentable, DescribedEnumeration {
   /// The caller has a role on the instance, but too little for this call, or may not create it.
   case accessDenied
   /// There is no such instance, or the caller has no role on it. The two look the same.

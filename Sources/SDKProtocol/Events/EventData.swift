@@ -133,7 +133,7 @@ extension EventType {
 }
 
 /// A call that ended an accepted login (sdkd-protocol(7)).
-public enum SupersedingCall: String, Sendable, Hashable, Codable, DescribedEnumeration {
+public enum SupersedingCall: String, Sendable, Hashable, Codable, JSONTextRepresentable, DescribedEnumeration {
   /// Another login.
   case login
   /// A logout.
@@ -153,7 +153,7 @@ public enum SupersedingCall: String, Sendable, Hashable, Codable, DescribedEnume
 }
 
 /// The cause of a logout (sdkd-protocol(7)).
-public enum LogoutCause: String, Sendable, Hashable, Codable, DescribedEnumeration {
+public enum LogoutCause: String, Sendable, Hashable, Codable, JSONTextRepresentable, DescribedEnumeration {
   /// A call logged the user out.
   case explicit
   /// The vendor ended the session, or no credential was to be had any more.

@@ -3,7 +3,7 @@
 public import JSONRPC
 
 /// The type of an event (sdkd-protocol(7)).
-public enum EventType: String, Sendable, Hashable, Codable, DescribedEnumeration {
+public enum EventType: String, Sendable, Hashable, Codable, JSONTextRepresentable, DescribedEnumeration {
   /// The vendor has accepted a login, an exchange or an authorization.
   case userLoggedIn
   /// The user is gone, and what was stored for them is wiped.

@@ -3,9 +3,9 @@
 public import JSONRPC
 
 /// An instance as its observers see it (sdkd-protocol(7)).
-public struct Instance: RPCValue, Hashable {
+public struct Instance: RPCValue, JSONObjectRepresentable, Hashable {
   /// The origin of an instance: a configuration file or a call.
-  public enum Source: String, Sendable, Hashable, Codable, DescribedEnumeration {
+  public enum Source: String, Sendable, Hashable, Codable, JSONTextRepresentable, DescribedEnumeration {
     /// A configuration file made it.
     case file
     /// A call made it.
@@ -22,7 +22,7 @@ public struct Instance: RPCValue, Hashable {
   }
 
   /// The state of a service, for kinds that have several services.
-  public struct Service: RPCValue, Hashable {
+  public struct Service: RPCValue, JSONObjectRepresentable, Hashable {
     /// Where the service stands.
     public var state: InstanceState
     /// Who is signed in.
@@ -37,19 +37,19 @@ public struct Instance: RPCValue, Hashable {
       self.expiresAt = expiresAt
     }
 
-    public static let jsonSchema = JSONSchema.named(
-      "Service",
-      .object([
-        .required("state", InstanceState.jsonSchema, "where the service stands"),
-        .required("user", User.jsonSchema, "who is signed in"),
-        .optional("expiresAt", Timestamp.jsonSchema, "when its token ends"),
-      ]))
+    public static let properties: [JSONProperty<Service>] = [
+      .required("state", InstanceState.jsonSchema, "where the service stands") { $0.state },
+      .required("user", User.jsonSchema, "who is signed in") { $0.user },
+      .optional("expiresAt", Timestamp.jsonSchema, "when its token ends") { $0.expiresAt },
+    ]
+
+    public static let jsonSchema = JSONSchema.named("Service", .object(properties))
   }
 
   /// The state of an instance's delegate bridge.
-  public struct Bridge: RPCValue, Hashable {
+  public struct Bridge: RPCValue, JSONObjectRepresentable, Hashable {
     /// The breaker's state.
-    public enum BreakerState: String, Sendable, Hashable, Codable, DescribedEnumeration {
+    public enum BreakerState: String, Sendable, Hashable, Codable, JSONTextRepresentable, DescribedEnumeration {
       /// The provider is asked whenever a credential is needed.
       case closed
       /// The provider failed too often and is left alone for a while.
@@ -85,18 +85,18 @@ public struct Instance: RPCValue, Hashable {
       self.attached = attached
     }
 
-    public static let jsonSchema = JSONSchema.named(
-      "Bridge",
-      .object([
-        .required("state", BreakerState.jsonSchema, "the breaker's state"),
-        .optional("nextAttemptAt", Timestamp.jsonSchema, "when the provider is asked again"),
-        .optional("lastExit", .string(), "how the last run ended, such as 0, 75, signal 9, timeout"),
-        .required("attached", .integer(minimum: 0), "how many delegates are attached"),
-      ]))
+    public static let properties: [JSONProperty<Bridge>] = [
+      .required("state", BreakerState.jsonSchema, "the breaker's state") { $0.state },
+      .optional("nextAttemptAt", Timestamp.jsonSchema, "when the provider is asked again") { $0.nextAttemptAt },
+      .optional("lastExit", .string(), "how the last run ended, such as 0, 75, signal 9, timeout") { $0.lastExit },
+      .required("attached", .integer(minimum: 0), "how many delegates are attached") { $0.attached },
+    ]
+
+    public static let jsonSchema = JSONSchema.named("Bridge", .object(properties))
   }
 
   /// An instance's last failure.
-  public struct LastError: RPCValue, Hashable {
+  public struct LastError: RPCValue, JSONObjectRepresentable, Hashable {
     /// The stable name.
     public var reason: Reason
     /// One sentence.
@@ -111,17 +111,17 @@ public struct Instance: RPCValue, Hashable {
       self.at = at
     }
 
-    public static let jsonSchema = JSONSchema.named(
-      "LastError",
-      .object([
-        .required("reason", Reason.jsonSchema, "the stable name"),
-        .required("message", .string(), "one sentence"),
-        .required("at", Timestamp.jsonSchema, "when"),
-      ]))
+    public static let properties: [JSONProperty<LastError>] = [
+      .required("reason", Reason.jsonSchema, "the stable name") { $0.reason },
+      .required("message", .string(), "one sentence") { $0.message },
+      .required("at", Timestamp.jsonSchema, "when") { $0.at },
+    ]
+
+    public static let jsonSchema = JSONSchema.named("LastError", .object(properties))
   }
 
   /// A pending cleanup delivery to the vendor, such as a logout. It may outlive its user.
-  public struct Pending: RPCValue, Hashable {
+  public struct Pending: RPCValue, JSONObjectRepresentable, Hashable {
     /// Its name.
     public var id: String
     /// What the vendor is told, such as revoke, unregisterPush, logout.
@@ -147,16 +147,16 @@ public struct Instance: RPCValue, Hashable {
       self.deadline = deadline
     }
 
-    public static let jsonSchema = JSONSchema.named(
-      "Pending",
-      .object([
-        .required("id", .string(), "its name"),
-        .required("purpose", .string(), "what the vendor is told, such as revoke, unregisterPush, logout"),
-        .optional("service", .string(), "the service it is about"),
-        .required("attempts", .integer(minimum: 0), "how often it was tried"),
-        .optional("nextAttemptAt", Timestamp.jsonSchema, "when it is tried again"),
-        .required("deadline", Timestamp.jsonSchema, "when it is given up"),
-      ]))
+    public static let properties: [JSONProperty<Pending>] = [
+      .required("id", .string(), "its name") { $0.id },
+      .required("purpose", .string(), "what the vendor is told, such as revoke, unregisterPush, logout") { $0.purpose },
+      .optional("service", .string(), "the service it is about") { $0.service },
+      .required("attempts", .integer(minimum: 0), "how often it was tried") { $0.attempts },
+      .optional("nextAttemptAt", Timestamp.jsonSchema, "when it is tried again") { $0.nextAttemptAt },
+      .required("deadline", Timestamp.jsonSchema, "when it is given up") { $0.deadline },
+    ]
+
+    public static let jsonSchema = JSONSchema.named("Pending", .object(properties))
   }
 
   /// The instance's id.
@@ -220,25 +220,25 @@ public struct Instance: RPCValue, Hashable {
     self.storageEpoch = storageEpoch
   }
 
-  public static let jsonSchema = JSONSchema.named(
-    "Instance",
-    .object([
-      .required("instance", InstanceID.jsonSchema, "its id"),
-      .required("kind", KindName.jsonSchema, "its SDK"),
-      .required("source", Source.jsonSchema, "whether a file or a call made it"),
-      .required("state", InstanceState.jsonSchema, "where it stands"),
-      .required("user", User.jsonSchema, "who is signed in"),
-      .optional("services", .map(Service.jsonSchema), "its services, for kinds that have several"),
-      .required("labels", .map(.string()), "the operator's labels"),
-      .required("settings", .map(.any), "its settings, secrets redacted"),
-      .optional("provider", .map(.any), "its token provider; for admins only"),
-      .required("bridge", Bridge.jsonSchema, "how the delegate bridge stands"),
-      .required("access", AccessRules.jsonSchema, "who may do what"),
-      .optional("expiresAt", Timestamp.jsonSchema, "when the token ends"),
-      .optional("lastError", LastError.jsonSchema, "the last failure"),
-      .optional("degraded", .enumeration(["anonymousFallback"]), "why it is not what it was set up for"),
-      .optional("pending", .array(Pending.jsonSchema), "what the vendor must still be told"),
-      .required("createdAt", Timestamp.jsonSchema, "when it was made"),
-      .required("storageEpoch", .string(), "changes with every wipe"),
-    ]))
+  public static let properties: [JSONProperty<Instance>] = [
+    .required("instance", InstanceID.jsonSchema, "its id") { $0.instance },
+    .required("kind", KindName.jsonSchema, "its SDK") { $0.kind },
+    .required("source", Source.jsonSchema, "whether a file or a call made it") { $0.source },
+    .required("state", InstanceState.jsonSchema, "where it stands") { $0.state },
+    .required("user", User.jsonSchema, "who is signed in") { $0.user },
+    .optional("services", .map(Service.jsonSchema), "its services, for kinds that have several") { $0.services },
+    .required("labels", .map(.string()), "the operator's labels") { $0.labels },
+    .required("settings", .map(.any), "its settings, secrets redacted") { $0.settings },
+    .optional("provider", .map(.any), "its token provider; for admins only") { $0.provider },
+    .required("bridge", Bridge.jsonSchema, "how the delegate bridge stands") { $0.bridge },
+    .required("access", AccessRules.jsonSchema, "who may do what") { $0.access },
+    .optional("expiresAt", Timestamp.jsonSchema, "when the token ends") { $0.expiresAt },
+    .optional("lastError", LastError.jsonSchema, "the last failure") { $0.lastError },
+    .optional("degraded", .enumeration(["anonymousFallback"]), "why it is not what it was set up for") { $0.degraded },
+    .optional("pending", .array(Pending.jsonSchema), "what the vendor must still be told") { $0.pending },
+    .required("createdAt", Timestamp.jsonSchema, "when it was made") { $0.createdAt },
+    .required("storageEpoch", .string(), "changes with every wipe") { $0.storageEpoch },
+  ]
+
+  public static let jsonSchema = JSONSchema.named("Instance", .object(properties))
 }

@@ -3,7 +3,7 @@
 public import JSONRPC
 
 /// The state of an instance (sdkd-protocol(7)).
-public enum InstanceState: String, Sendable, Hashable, Codable, DescribedEnumeration {
+public enum InstanceState: String, Sendable, Hashable, Codable, JSONTextRepresentable, DescribedEnumeration {
   /// Nobody has signed in yet, or the user was deauthorized.
   case noUser
   /// The vendor knows the user only as an anonymous one.

@@ -53,7 +53,7 @@ public struct Session: RPCValue, Hashable {
   }
 
   /// The reason why no content can be shown.
-  public enum HiddenReason: String, Sendable, Hashable, Codable, DescribedEnumeration {
+  public enum HiddenReason: String, Sendable, Hashable, Codable, JSONTextRepresentable, DescribedEnumeration {
     /// A new credential is needed first.
     case reauthNeeded
     /// The instance is locked.

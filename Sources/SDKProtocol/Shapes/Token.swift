@@ -5,7 +5,7 @@ public import JSONRPC
 /// A credential for an app (sdkd-protocol(7)).
 public struct Token: RPCValue, Hashable {
   /// The type of a credential.
-  public enum TokenType: String, Sendable, Hashable, Codable, DescribedEnumeration {
+  public enum TokenType: String, Sendable, Hashable, Codable, JSONTextRepresentable, DescribedEnumeration {
     /// A JWT of the customer's backend.
     case jwt
     /// A token of an anonymous user's session.

@@ -3,9 +3,9 @@
 public import JSONRPC
 
 /// The user that an instance's SDK acts for (sdkd-protocol(7)).
-public struct User: RPCValue, Hashable {
+public struct User: RPCValue, JSONObjectRepresentable, Hashable {
   /// The type of a user's authentication with the vendor.
-  public enum AuthenticationType: String, Sendable, Hashable, Codable, DescribedEnumeration {
+  public enum AuthenticationType: String, Sendable, Hashable, Codable, JSONTextRepresentable, DescribedEnumeration {
     /// By a JWT of the customer's backend.
     case jwt
     /// Anonymously, by a session of the vendor.
@@ -62,16 +62,18 @@ public struct User: RPCValue, Hashable {
     self.since = since
   }
 
-  public static let jsonSchema = JSONSchema.named(
-    "User",
-    .object([
-      .optional("id", .string(), "the vendor's id"),
-      .optional("externalId", .string(), "the customer's id"),
-      .optional("name", .string(), "the user's name"),
-      .optional("email", .string(), "the user's e-mail"),
-      .required("authenticationType", AuthenticationType.jsonSchema, "how the user is known to the vendor"),
-      .required("authenticated", .boolean, "whether the user is signed in now"),
-      .required("verified", .boolean, "whether the vendor has checked the identity"),
-      .optional("since", Timestamp.jsonSchema, "since when this user is the instance's"),
-    ]))
+  public static let properties: [JSONProperty<User>] = [
+    .optional("id", .string(), "the vendor's id") { $0.id },
+    .optional("externalId", .string(), "the customer's id") { $0.externalId },
+    .optional("name", .string(), "the user's name") { $0.name },
+    .optional("email", .string(), "the user's e-mail") { $0.email },
+    .required("authenticationType", AuthenticationType.jsonSchema, "how the user is known to the vendor") {
+      $0.authenticationType
+    },
+    .required("authenticated", .boolean, "whether the user is signed in now") { $0.authenticated },
+    .required("verified", .boolean, "whether the vendor has checked the identity") { $0.verified },
+    .optional("since", Timestamp.jsonSchema, "since when this user is the instance's") { $0.since },
+  ]
+
+  public static let jsonSchema = JSONSchema.named("User", .object(properties))
 }

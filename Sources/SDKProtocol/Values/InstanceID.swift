@@ -28,7 +28,7 @@ extension InstanceID: CustomStringConvertible {
   public var description: String { name }
 }
 
-extension InstanceID: Codable, JSONSchemaRepresentable {
+extension InstanceID: Codable, JSONTextRepresentable, JSONSchemaRepresentable {
   public static let jsonSchema = JSONSchema.named(
     "InstanceID",
     .string(pattern: "^[a-z0-9][a-z0-9._-]{0,63}$", called: "instance id: [a-z0-9][a-z0-9._-]{0,63}"))
@@ -49,4 +49,6 @@ extension InstanceID: Codable, JSONSchemaRepresentable {
     var container = encoder.singleValueContainer()
     try container.encode(name)
   }
+
+  public func write(to writer: inout JSONWriter) { writer.write(string: name) }
 }

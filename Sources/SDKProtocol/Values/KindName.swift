@@ -1,7 +1,7 @@
 public import JSONRPC
 
 /// The name of an SDK kind, such as `zendesk.chat`. `daemon.info` lists the kinds.
-public struct KindName: Sendable, Hashable, Codable, CustomStringConvertible {
+public struct KindName: Sendable, Hashable, Codable, JSONTextRepresentable, CustomStringConvertible {
   /// The name as text.
   public let name: String
 
@@ -16,6 +16,8 @@ public struct KindName: Sendable, Hashable, Codable, CustomStringConvertible {
     var container = encoder.singleValueContainer()
     try container.encode(name)
   }
+
+  public func write(to writer: inout JSONWriter) { writer.write(string: name) }
 }
 
 extension KindName: JSONSchemaRepresentable {

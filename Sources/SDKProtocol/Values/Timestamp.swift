@@ -38,18 +38,37 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 extension Timestamp: CustomStringConvertible {
   /// The time as RFC 3339 text, such as `2026-11-21T11:09:00.250Z`.
   public var description: String {
+    withJSONText { String(decoding: UnsafeBufferPointer(rebasing: $0.dropFirst().dropLast()), as: UTF8.self) }
+  }
+
+  /// Calls `body` with the text as JSON, without an allocation.
+  private func withJSONText<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
     // Rounds to the nearest millisecond. Rounding down could lose a millisecond with each parse and print.
     var milliseconds = Int((secondsSince1970 * 1000).rounded())
     let days = Self.floorDivide(milliseconds, 86_400_000)
     milliseconds -= days * 86_400_000
     let (year, month, day) = Self.civil(days)
-    func pad(_ value: Int, _ width: Int = 2) -> String {
-      let text = String(value)
-      return String(repeating: "0", count: max(0, width - text.count)) + text
-    }
     let seconds = milliseconds / 1000
-    return "\(pad(year, 4))-\(pad(month))-\(pad(day))T\(pad(seconds / 3600)):\(pad(seconds / 60 % 60))"
-      + ":\(pad(seconds % 60)).\(pad(milliseconds % 1000, 3))Z"
+    var text = InlineArray<26, UInt8>(repeating: UInt8(ascii: "\""))
+    var end = 1
+    func append(_ value: Int, digits: Int, then separator: Unicode.Scalar) {
+      var rest = value
+      for index in (end..<end + digits).reversed() {
+        text[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      }
+      end += digits
+      text[end] = UInt8(ascii: separator)
+      end += 1
+    }
+    append(year, digits: 4, then: "-")
+    append(month, digits: 2, then: "-")
+    append(day, digits: 2, then: "T")
+    append(seconds / 3600, digits: 2, then: ":")
+    append(seconds / 60 % 60, digits: 2, then: ":")
+    append(seconds % 60, digits: 2, then: ".")
+    append(milliseconds % 1000, digits: 3, then: "Z")
+    return text.span.withUnsafeBufferPointer(body)
   }
 
   private static func floorDivide(_ a: Int, _ b: Int) -> Int { a >= 0 ? a / b : -((-a + b - 1) / b) }
@@ -67,7 +86,7 @@ extension Timestamp: CustomStringConvertible {
   }
 }
 
-extension Timestamp: Codable, JSONSchemaRepresentable {
+extension Timestamp: Codable, JSONTextRepresentable, JSONSchemaRepresentable {
   public static let jsonSchema = JSONSchema.named("Timestamp", .string(format: "date-time"))
 
   public init(from decoder: any Decoder) throws {
@@ -82,5 +101,9 @@ extension Timestamp: Codable, JSONSchemaRepresentable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
+  }
+
+  public func write(to writer: inout JSONWriter) {
+    withJSONText { writer.write(raw: $0) }
   }
 }

@@ -106,7 +106,8 @@ extension RPCNotification {
   fileprivate static func checkParams() throws { try checkShape(Params.self, name) }
 }
 
-/// Checks that a value that is valid for the schema can be decoded, and that encoding it again gives the same value.
+/// Checks that a value that is valid for the schema can be decoded, and that encoding it again gives the same value, with
+/// a tree and without.
 private func checkShape<T: RPCValue>(_ type: T.Type, _ name: String) throws {
   for isFull in [false, true] {
     let sample = SampleValues(isFull: isFull).value(of: T.jsonSchema)
@@ -115,5 +116,7 @@ private func checkShape<T: RPCValue>(_ type: T.Type, _ name: String) throws {
     let encoded = try JSONValueEncoder.encode(decoded)
     #expect(T.jsonSchema.violation(in: encoded) == nil, "\(name)")
     #expect(encoded == sample, "\(name)")
+    let text = try JSONWriter.bytes(encoding: decoded)
+    #expect(String(decoding: text, as: UTF8.self) == JSONWriter.text(of: encoded), "\(name)")
   }
 }

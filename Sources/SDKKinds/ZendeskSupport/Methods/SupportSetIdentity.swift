@@ -36,7 +36,7 @@ public enum SupportSetIdentity: SDKMethod {
   public static let commands = [CommandUse(verb: "login", input: .json, member: "identity")]
 
   /// The treatment of a change of identity: it wipes the former one, or is refused.
-  public enum OnChange: String, Sendable, Hashable, Codable, DescribedEnumeration {
+  public enum OnChange: String, Sendable, Hashable, Codable, JSONTextRepresentable, DescribedEnumeration {
     /// Another identity replaces the present one, and wipes what is stored.
     case wipe
     /// Another identity than the present one is identityChangeRefused.

@@ -51,7 +51,7 @@ public enum DaemonHealth: SDKMethod {
   }
 
   /// The health of the daemon or of a part of it, from best to worst.
-  public enum Status: String, Sendable, Hashable, Codable, Comparable, DescribedEnumeration {
+  public enum Status: String, Sendable, Hashable, Codable, JSONTextRepresentable, Comparable, DescribedEnumeration {
     /// Everything works.
     case ok
     /// Something does not work, but calls are served.

@@ -55,7 +55,7 @@ public enum InstanceList: SDKMethod {
   }
 
   /// The result of `instance.list`.
-  public struct Result: RPCValue {
+  public struct Result: RPCValue, JSONObjectRepresentable {
     /// The instances, sorted by id.
     public var instances: [Instance]
     /// The value to pass as `after` for the next page; `nil` on the last page.
@@ -70,10 +70,13 @@ public enum InstanceList: SDKMethod {
       self.counts = counts
     }
 
-    public static let jsonSchema = JSONSchema.object([
-      .required("instances", .array(Instance.jsonSchema), "the instances, by id"),
-      .optional("next", InstanceID.jsonSchema, "where the next page begins; absent on the last"),
-      .optional("counts", .map(.integer(minimum: 1)), "how many instances there are in each state; only with `counts`"),
-    ])
+    public static let properties: [JSONProperty<Result>] = [
+      .required("instances", .array(Instance.jsonSchema), "the instances, by id") { $0.instances },
+      .optional("next", InstanceID.jsonSchema, "where the next page begins; absent on the last") { $0.next },
+      .optional("counts", .map(.integer(minimum: 1)), "how many instances there are in each state; only with `counts`")
+      { $0.counts },
+    ]
+
+    public static let jsonSchema = JSONSchema.object(properties)
   }
 }

@@ -5,7 +5,7 @@ public import JSONRPC
 /// A device that receives push messages.
 public struct PushEndpoint: RPCValue, Hashable {
   /// The type of a device's push service.
-  public enum ServiceType: String, Sendable, Hashable, Codable, DescribedEnumeration {
+  public enum ServiceType: String, Sendable, Hashable, Codable, JSONTextRepresentable, DescribedEnumeration {
     /// Apple Push Notification service.
     case apns
     /// Firebase Cloud Messaging.

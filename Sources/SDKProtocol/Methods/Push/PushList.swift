@@ -29,7 +29,7 @@ public enum PushList: SDKMethod {
     ])
 
   /// A push registration.
-  public struct Push: RPCValue, Hashable {
+  public struct Push: RPCValue, JSONObjectRepresentable, Hashable {
     /// The registration's id.
     public var id: String
     /// The service, for kinds that have several.
@@ -53,16 +53,18 @@ public enum PushList: SDKMethod {
       self.createdAt = createdAt
     }
 
-    public static let jsonSchema = JSONSchema.named(
-      "Push",
-      .object([
-        .required("id", .string(), "the registration's id"),
-        .optional("service", .string(), "the service, for kinds that have several"),
-        .required("address", .string(), "the device's address, masked"),
-        .required("user", User.jsonSchema, "whose it is"),
-        .required("orphaned", .boolean, "whether it is still at the vendor although its user is gone from here"),
-        .required("createdAt", Timestamp.jsonSchema, "when it was made"),
-      ]))
+    public static let properties: [JSONProperty<Push>] = [
+      .required("id", .string(), "the registration's id") { $0.id },
+      .optional("service", .string(), "the service, for kinds that have several") { $0.service },
+      .required("address", .string(), "the device's address, masked") { $0.address },
+      .required("user", User.jsonSchema, "whose it is") { $0.user },
+      .required("orphaned", .boolean, "whether it is still at the vendor although its user is gone from here") {
+        $0.orphaned
+      },
+      .required("createdAt", Timestamp.jsonSchema, "when it was made") { $0.createdAt },
+    ]
+
+    public static let jsonSchema = JSONSchema.named("Push", .object(properties))
   }
 
   /// The params of `push.list`.
@@ -89,7 +91,7 @@ public enum PushList: SDKMethod {
   }
 
   /// The result of `push.list`.
-  public struct Result: RPCValue {
+  public struct Result: RPCValue, JSONObjectRepresentable {
     /// The registrations, oldest first.
     public var pushes: [Push]
     /// The value to pass as `after` for the next page; `nil` on the last page.
@@ -101,9 +103,11 @@ public enum PushList: SDKMethod {
       self.next = next
     }
 
-    public static let jsonSchema = JSONSchema.object([
-      .required("pushes", .array(Push.jsonSchema), "the registrations, oldest first"),
-      .optional("next", .string(), "where the next page begins; absent on the last"),
-    ])
+    public static let properties: [JSONProperty<Result>] = [
+      .required("pushes", .array(Push.jsonSchema), "the registrations, oldest first") { $0.pushes },
+      .optional("next", .string(), "where the next page begins; absent on the last") { $0.next },
+    ]
+
+    public static let jsonSchema = JSONSchema.object(properties)
   }
 }

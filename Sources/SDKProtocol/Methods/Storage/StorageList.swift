@@ -17,7 +17,7 @@ public enum StorageList: SDKMethod {
     ["instance": "front-desk"], result: ["keys": [["key": "draft", "bytes": 16]], "storageEpoch": "a694a686-0"])
 
   /// A key and the size of its value.
-  public struct Entry: RPCValue {
+  public struct Entry: RPCValue, JSONObjectRepresentable {
     /// The key.
     public var key: String
     /// The bytes of the value as JSON text.
@@ -29,12 +29,12 @@ public enum StorageList: SDKMethod {
       self.bytes = bytes
     }
 
-    public static let jsonSchema = JSONSchema.named(
-      "StorageEntry",
-      .object([
-        .required("key", .string(), "the key"),
-        .required("bytes", .integer(minimum: 0), "the size of its value"),
-      ]))
+    public static let properties: [JSONProperty<Entry>] = [
+      .required("key", .string(), "the key") { $0.key },
+      .required("bytes", .integer(minimum: 0), "the size of its value") { $0.bytes },
+    ]
+
+    public static let jsonSchema = JSONSchema.named("StorageEntry", .object(properties))
   }
 
   /// The params of `storage.list`.
@@ -65,7 +65,7 @@ public enum StorageList: SDKMethod {
   }
 
   /// The result of `storage.list`.
-  public struct Result: RPCValue {
+  public struct Result: RPCValue, JSONObjectRepresentable {
     /// The keys of the page, sorted.
     public var keys: [Entry]
     /// The storage epoch that the keys belong to.
@@ -80,10 +80,12 @@ public enum StorageList: SDKMethod {
       self.next = next
     }
 
-    public static let jsonSchema = JSONSchema.object([
-      .required("keys", .array(Entry.jsonSchema), "the keys of the page, sorted"),
-      .required("storageEpoch", .string(), "the epoch they belong to"),
-      .optional("next", .string(), "where the next page begins; absent on the last"),
-    ])
+    public static let properties: [JSONProperty<Result>] = [
+      .required("keys", .array(Entry.jsonSchema), "the keys of the page, sorted") { $0.keys },
+      .required("storageEpoch", .string(), "the epoch they belong to") { $0.storageEpoch },
+      .optional("next", .string(), "where the next page begins; absent on the last") { $0.next },
+    ]
+
+    public static let jsonSchema = JSONSchema.object(properties)
   }
 }
