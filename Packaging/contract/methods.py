@@ -129,17 +129,19 @@ def plain(data, all):
     for one in needed:
         yield f"    var {one.name}: {one.type}?\n"
     yield f"    var ({', '.join(one.name for one in free)}): ({', '.join(one.type for one in free)})\n"
-    yield "    for member in object.members {\n      switch (member.key, member.value) {\n"
+    yield "    for member in object.members {\n      switch member.key {\n"
     for one in read:
         kind = one.type.removesuffix("?")
+        yield f'      case "{one.key}":\n'
         if kind == "Seconds":
-            yield f'      case ("{one.key}", .number(let number)):\n'
-            yield "        guard let seconds = number.double.flatMap({ Seconds($0) }) else { return nil }\n"
-            yield f"        {one.name} = seconds\n"
+            yield "        guard case .number(let number) = member.value, let seconds = number.double.flatMap({ Seconds($0) })\n"
+            yield f"        else {{ return nil }}\n        {one.name} = seconds\n"
         elif kind == "Bool":
-            yield f'      case ("{one.key}", .bool(let value)): {one.name} = value\n'
+            yield "        guard case .bool(let value) = member.value else { return nil }\n"
+            yield f"        {one.name} = value\n"
         else:
-            yield f'      case ("{one.key}", .string(let text)): {one.name} = {kind}(text)\n'
+            yield "        guard case .string(let text) = member.value else { return nil }\n"
+            yield f"        {one.name} = {kind}(text)\n"
     yield "      // An unknown member, or one of which only the general path knows the form.\n"
     yield "      default: return nil\n      }\n    }\n"
     yield f"    guard {', '.join(f'let {one.name}' for one in needed)} else {{ return nil }}\n"

@@ -29,8 +29,10 @@ struct MessageMembers {
     }
   }
 
-  /// The values of the known members.
-  private(set) var jsonrpc, id, method, params, result, error: JSON?
+  /// The values of the known members but `jsonrpc`.
+  private(set) var id, method, params, result, error: JSON?
+  /// Whether the member `jsonrpc` is the string `2.0`; `nil` if it was not set.
+  private var hasVersion2: Bool?
   /// The members that aren't part of any message.
   private var others = JSONObject()
 
@@ -45,14 +47,14 @@ struct MessageMembers {
   var unknown: String? { others.members.first?.key }
 
   /// Whether the member `jsonrpc` is the string `2.0`.
-  var isVersion2: Bool { jsonrpc?.stringValue?.hasSameBytes(as: "2.0") ?? false }
+  var isVersion2: Bool { hasVersion2 == true }
 
   /// Whether a member was set.
   func contains(_ name: Name) -> Bool {
     switch name {
     case .id: id != nil
     case .error: error != nil
-    case .jsonrpc: jsonrpc != nil
+    case .jsonrpc: hasVersion2 != nil
     case .method: method != nil
     case .params: params != nil
     case .result: result != nil
@@ -67,12 +69,15 @@ struct MessageMembers {
     switch name {
     case .id: id = value
     case .error: error = value
-    case .jsonrpc: jsonrpc = value
+    case .jsonrpc: hasVersion2 = value.stringValue?.hasSameBytes(as: "2.0") ?? false
     case .method: method = value
     case .params: params = value
     case .result: result = value
     }
   }
+
+  /// Sets the member `jsonrpc` to the string `2.0`.
+  mutating func setVersion2() { hasVersion2 = true }
 
   /// Sets a member that was not set before.
   mutating func set(_ name: String, to value: JSON) {
@@ -114,7 +119,7 @@ extension JSONParser {
       if let name = knownName() {
         if members.contains(name) { throw occursTwice(name.rawValue) }
         try colon()
-        members.set(name, to: try value())
+        if name == .jsonrpc, takeVersion2() { members.setVersion2() } else { members.set(name, to: try value()) }
       } else {
         guard next == UInt8(ascii: "\"") else { throw error("a member's name is expected") }
         let key = try string()
@@ -134,6 +139,17 @@ extension JSONParser {
       default: throw error("a comma or } is expected")
       }
     }
+  }
+
+  /// Reads the string `2.0`, if it is next and written without escapes. Otherwise nothing is read.
+  private mutating func takeVersion2() -> Bool {
+    skipSpace()
+    let text: StaticString = "\"2.0\""
+    let end = position + text.utf8CodeUnitCount
+    guard end <= bytes.count else { return false }
+    for index in 0..<text.utf8CodeUnitCount where bytes[position + index] != text.utf8Start[index] { return false }
+    position = end
+    return true
   }
 
   /// Reads the name of a member that messages have, if it is written without escapes. Otherwise nothing is read.

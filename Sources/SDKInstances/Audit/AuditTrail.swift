@@ -65,10 +65,13 @@ public final class AuditTrail: CallObserver {
   }
 
   private func observe(_ call: borrowing EndedCall, _ credential: EndedCall.IssuedCredential) {
-    let last = call.peer.lastCredential.withLock { $0 }
-    if let last, last.tokenId == credential.tokenId, last.instance == call.instance, last.entry.bump(clock.now()) {
-      return
+    let now = clock.now()
+    // Compared while locked, because a copy would cost more.
+    let isCounted = call.peer.lastCredential.withLock { last in
+      guard let last else { return false }
+      return last.tokenId == credential.tokenId && last.instance == call.instance && last.entry.bump(now)
     }
+    if isCounted { return }
     // The method is left out of the key: the audit is about which caller has which credential.
     let entry = count(call, .credential, method: "", what: credential.tokenId.description, program: call.process) {
       .credential(credential, call, kind: self.kind(of: call))

@@ -116,8 +116,8 @@ struct PublishedService: Sendable {
   }
 }
 
-/// A credential that may be issued, with its encoded answer.
-struct PublishedToken: Sendable {
+/// A credential that may be issued, with its encoded answer. An object, because each call of an app copies it.
+final class PublishedToken: Sendable {
   /// The expiry of the credential, in seconds since 1970; `nil` if unknown.
   let expiresAt: Double?
   /// The id of the credential.

@@ -72,14 +72,20 @@ extension TokenGet.Params {
     var instance: InstanceID?
     var (http, minTTL, timeout): (Bool?, Seconds?, Seconds?)
     for member in object.members {
-      switch (member.key, member.value) {
-      case ("instance", .string(let text)): instance = InstanceID(text)
-      case ("http", .bool(let value)): http = value
-      case ("minTTL", .number(let number)):
-        guard let seconds = number.double.flatMap({ Seconds($0) }) else { return nil }
+      switch member.key {
+      case "instance":
+        guard case .string(let text) = member.value else { return nil }
+        instance = InstanceID(text)
+      case "http":
+        guard case .bool(let value) = member.value else { return nil }
+        http = value
+      case "minTTL":
+        guard case .number(let number) = member.value, let seconds = number.double.flatMap({ Seconds($0) })
+        else { return nil }
         minTTL = seconds
-      case ("timeout", .number(let number)):
-        guard let seconds = number.double.flatMap({ Seconds($0) }) else { return nil }
+      case "timeout":
+        guard case .number(let number) = member.value, let seconds = number.double.flatMap({ Seconds($0) })
+        else { return nil }
         timeout = seconds
       // An unknown member, or one of which only the general path knows the form.
       default: return nil
