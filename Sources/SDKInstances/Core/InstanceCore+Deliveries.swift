@@ -15,12 +15,10 @@ extension InstanceCore {
   /// Returns the time at which the next delivery is due; `nil` without one.
   func nextDelivery(_ now: Timestamp) -> Timestamp? { deliveries.filter(mayDeliver).map { $0.dueTime(now) }.min() }
 
-  /// Whether a delivery may start now. A logout, and a delivery with `endsAtSignIn`, wait while a login or logout is in
-  /// progress.
+  /// Whether a delivery may start now. It waits while a login or logout is in progress: a login may make it superfluous,
+  /// because it sets what the delivery would end.
   private func mayDeliver(_ delivery: Delivery) -> Bool {
-    guard !delivering.contains(delivery.id) else { return false }
-    guard delivery.endsAtSignIn == true || delivery.endsSession, let state = self[delivery.service] else { return true }
-    return !state.isChangingUser
+    !delivering.contains(delivery.id) && self[delivery.service]?.isChangingUser != true
   }
 
   /// Whether a successful delivery may have ended the push registrations of the present user. A vendor that has one

@@ -52,9 +52,9 @@ extension InstanceActor {
 }
 
 extension InstanceCore {
-  /// Whether a login of the user of a record is in progress.
+  /// Whether a login is in progress that may be of the user of a record. Only its end tells whose some credentials are.
   func isSigningIn(_ record: IdentityRecord, on state: ServiceState) -> Bool {
     guard state.isSigningIn, let offered = state.running?.offered else { return false }
-    return adapter.isSameUser(offered, as: record) == true
+    return adapter.isSameUser(offered, as: record) != false
   }
 }

@@ -1,11 +1,12 @@
 """All rules. The text of each is its documentation."""
 from history import History
-from rules_calls import answered, shared, waits
+from rules_calls import answered, shared, unchanged, waits
 from rules_events import failing_bridge, followed, outcomes, restarted
 from rules_readers import other_people, stored_values
 from rules_vendor import presence, spent_once
 
-RULES = [other_people, answered, outcomes, presence, followed, stored_values, restarted, spent_once, failing_bridge, waits, shared]
+RULES = [other_people, answered, outcomes, presence, followed, stored_values, restarted, spent_once, failing_bridge, waits, shared,
+         unchanged]
 
 
 def judge(record, numbers=None):

@@ -65,6 +65,13 @@ KNOWN = [
         *IN, hold("login", 0.4), hold("logout", 0.6, early=True), again("alice"), ("sign_out", {"pause": 0.1})]),
     ("e", "an authorize with another token that a logout overtakes", [
         *IN, hold("CLIENT_INFO", 0.4), hold("CLIENT_OFFLINE", 0.6, early=True), again("alice"), ("sign_out", {"pause": 0.1})]),
+    ("s", "the same identity after a lock", [
+        *IN, ("token", {}), ("revoke", {"pause": "answer"}), ("fault", {"route": "exchange", "fault": "refusal"}), ("reject", {}),
+        ("token", {"pause": "answer"}), REST, again("alice", False)]),
+    ("f", "the same settings twice", [*IN, hold("user", 0.5), again("bob", named=False), again("bob", False, named=False)]),
+    ("f", "a late refresh of a grant that is set again", [
+        *IN, hold("refresh", 0.6), hold("user", 1), ("fault", {"route": "revocation", "fault": "503"}), ("refresh", {}),
+        again("bob", pause=0.1), again("alice", False, named=False, pause=0.1)]),
 ]
 
 

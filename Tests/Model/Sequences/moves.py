@@ -84,7 +84,9 @@ class Moves:
         given = self.credential(user, step["fresh"], step["service"])
         more = {"user": user, "credential": given["access_token"] if self.letter == "f" else given}
         if self.letter == "f":
-            return "serviceChat.setAuthenticationSettings", self.service(step) | {"settings": {"account": given}}, more
+            # Without `id` the vendor is asked whose the tokens are.
+            account = given if step.get("named", True) else {name: given[name] for name in given if name != "id"}
+            return "serviceChat.setAuthenticationSettings", self.service(step) | {"settings": {"account": account}}, more
         if self.letter == "e":
             params = {"user": {"identifier": user}, "auth": {"token": given}, "wait": step["wait"]}
             return "chatCenter.authorize", params, more

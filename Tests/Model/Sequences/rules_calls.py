@@ -1,4 +1,4 @@
-"""Rules 2, 10 and 11: how calls are answered, and what they wait for."""
+"""Rules 2, 10, 11 and 12: how calls are answered, and what they wait for."""
 import programs
 
 # Changes that no vendor has to hear of before they are answered.
@@ -105,3 +105,19 @@ def is_superseded(history, change):
 def is_open(question, at):
     """Whether a question was open then. One that is withdrawn in the same moment is not."""
     return question["opened"] <= at and (question["closed"] is None or question["closed"] > at + 0.1)
+
+
+def unchanged(history):
+    """12: the same identity again is answered with `changed: false`, also after a lock, and the first with `changed: true`."""
+    for change in history.changes:
+        call = change["call"]
+        if not call or not change["success"] or "changed" not in call["result"]:
+            continue
+        earlier = [other for other in history.changes if other is not change and other["success"] is not False
+                   and other["sent"] < change["ended"]]
+        is_there = any(other["ended"] < call["sent"] for other in earlier if other["success"])
+        is_same = all(other["credential"] == change["credential"] for other in earlier)
+        if is_there and is_same and call["result"]["changed"]:
+            yield f"call {call['n']} sets the present identity again, and the answer says that it changed"
+        if not earlier and not call["result"]["changed"]:
+            yield f"call {call['n']} sets the first identity, and the answer says that nothing changed"

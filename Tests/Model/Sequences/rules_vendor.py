@@ -105,7 +105,16 @@ def was_told(history, change, out):
 
 
 def revoked(history):
-    """Tokens that the daemon issues at the end, though it has revoked them itself."""
+    """Tokens that the daemon revoked itself: those of a sign-in in progress, and those that it issues at the end."""
+    for change in history.changes:
+        error = (change["call"] or {}).get("error") or {}
+        if error.get("data", {}).get("reason") != "invalidAuth":
+            continue
+        for out in history.vendor:
+            if (out["route"] == "revocation" and out["acted"] is not None and is_of(history, change, out)
+                    and change["sent"] < out["arrived"] < change["ended"]):
+                yield f"call {change['call']['n']} is refused, because the daemon revoked its grant at {out['acted']:.2f} s"
+                break
     out = {entry["token"]: entry for entry in history.vendor if entry["route"] == "revocation" and entry["acted"] is not None}
     for service, token in (history.record.get("token") or {}).items():
         entry = out.get(token.get("token"))

@@ -150,7 +150,7 @@ def steps_of(letter, number):
 
 # What a step is about; the rest it has like all others.
 SHOWN = {
-    "sign_in": ["user", "fresh", "service", "wait"], "sign_out": ["service", "wait"], "fault": ["route", "fault"],
+    "sign_in": ["user", "fresh", "service", "wait", "named"], "sign_out": ["service", "wait"], "fault": ["route", "fault"],
     "hold": ["route", "seconds", "early"], "settings": ["settings"], "pace": ["pace"], "delegate": ["way"],
     **dict.fromkeys(["get", "put", "remove"], ["key"]),
     **dict.fromkeys(["token", "refresh", "reject", "open", "user", "push"], ["service"])}

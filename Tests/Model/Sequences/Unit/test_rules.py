@@ -121,6 +121,13 @@ class RuleTests(unittest.TestCase):
 
         self.check(rules_vendor.unasked, {"before they are set again": pending(3.5)}, {"tried again later": pending(6)})
 
+        def refused(arrived):
+            sample = Sample("f").sign_in(
+                0, "bob", 4, 5, reason="invalidAuth", credential="a", method=method, service="cases", settings=settings)
+            return sample.request("revocation", "bob", arrived, arrived + 0.1, token="r", grant="g")
+
+        self.check(rules_vendor.revoked, {"revoked before": refused(3.5)}, {"revoked while they are set": refused(4.5)})
+
     def test_5_and_7_events_state_and_restart_agree(self):
         said = Sample("m").event(1, "userLoggedIn", "alice")
         self.check(rules_events.followed, {"the same": said.state("alice")}, {})
@@ -190,6 +197,18 @@ class RuleTests(unittest.TestCase):
             "one question after the other": Sample("s").question("getToken", 1, 2).question("getToken", 2.1, 3),
             "a question for each service": Sample("f").question("x", 1, 2, service="a").question("x", 1, 2, service="b")},
             {"superseded": twice("superseded"), "two questions": asked.question("getToken", 1.2, 3)})
+
+    def test_12_the_same_identity_again_is_no_change(self):
+        def set_twice(first, second, sent=3, credential="c", ended=2):
+            sample = Sample("s").sign_in(0, "alice", 1, ended, {"changed": first}, credential="c", method="support.setIdentity")
+            return sample.sign_in(1, "alice", sent, 4, {"changed": second}, credential=credential, method="support.setIdentity")
+
+        left = Sample("s").sign_in(0, "alice", 1, 2, {"changed": True}, credential="c").sign_out(0, 2.1, 2.2)
+        self.check(rules_calls.unchanged, {
+            "the same again": set_twice(True, False), "another": set_twice(True, True, credential="d"),
+            "at once": set_twice(True, True, sent=1.5), "after a logout": left.sign_in(
+                0, "alice", 3, 4, {"changed": True}, credential="c")},
+            {"changed": set_twice(True, True), "the first is none": set_twice(False, False)})
 
 
 if __name__ == "__main__":
