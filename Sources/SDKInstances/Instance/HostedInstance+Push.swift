@@ -26,11 +26,12 @@ extension HostedInstance {
     _ change: @escaping @Sendable @concurrent () async throws -> T
   ) async throws -> T {
     let keepsOne = await actor.core.adapter.capabilities.push?.pushRules.keepsOne == true
-    guard keepsOne else { return try await runToEnd(change) }
+    let drain = environment.operations.drain
+    guard keepsOne else { return try await runToEnd { try await drain.unrepeatable(change) } }
     return try await runToEnd {
       await actor.registering.lock()
       defer { actor.registering.unlock() }
-      return try await change()
+      return try await drain.unrepeatable(change)
     }
   }
 

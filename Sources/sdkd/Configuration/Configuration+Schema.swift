@@ -81,7 +81,11 @@ extension Configuration {
       ]),
     ConfigurationTable(
       name: "shutdown", summary: "The end of the daemon.",
-      keys: [.key("grace", Seconds.jsonSchema, default: "\"10s\"", "Time that requests in progress get.")]),
+      keys: [
+        .key(
+          "grace", Seconds.jsonSchema, default: "\"10s\"",
+          "Time that a stop waits for requests that a vendor must not get twice.")
+      ]),
     ConfigurationTable(
       name: "backup", summary: "Backups of the state.",
       keys: [
