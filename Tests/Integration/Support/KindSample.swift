@@ -17,6 +17,12 @@ struct KindSample: Sendable, CustomTestStringConvertible {
   let signOut: @Sendable (_ instance: String) -> (method: String, params: JSONObject)
   /// The vendor's route that accepts a user; `nil` for a sign-in without a request.
   let exchange: String?
+  /// The call that hides the user until they sign in again; `nil` where only a refusal does.
+  var lock: (@Sendable (_ instance: String) -> (method: String, params: JSONObject))?
+  /// Whether another user may sign in before the present one has signed out.
+  var replacesUsers = true
+  /// The script that keeps the vendor from answering a push registration; `nil` for a kind without push.
+  var unansweredPush: JSON?
 
   var testDescription: String { kind }
 
@@ -32,7 +38,8 @@ struct KindSample: Sendable, CustomTestStringConvertible {
     signIn: { _, instance, user in
       ("messaging.loginUser", ["instance": .string(instance), "jwt": .string(try Vendor.mint(user))])
     },
-    signOut: { ("messaging.logoutUser", ["instance": .string($0)]) }, exchange: "POST /v2/apps/*/login")
+    signOut: { ("messaging.logoutUser", ["instance": .string($0)]) }, exchange: "POST /v2/apps/*/login",
+    unansweredPush: ["route": "PUT /v2/apps/*/appusers/*/clients/*", "hang": true])
 
   static let support = KindSample(
     kind: "zendesk.support", sdk: "zs",
@@ -49,7 +56,8 @@ struct KindSample: Sendable, CustomTestStringConvertible {
         ["instance": .string(instance), "identity": ["type": "jwt", "token": .string("\(user):first")]]
       )
     },
-    signOut: { ("support.clearIdentity", ["instance": .string($0)]) }, exchange: "POST /access/sdk/jwt")
+    signOut: { ("support.clearIdentity", ["instance": .string($0)]) }, exchange: "POST /access/sdk/jwt",
+    unansweredPush: ["route": "POST /api/mobile/push_notification_devices.json", "hang": true])
 
   static let salesforce = KindSample(
     kind: "salesforce.chat", sdk: "sf",
@@ -70,7 +78,7 @@ struct KindSample: Sendable, CustomTestStringConvertible {
     },
     signOut: {
       ("serviceChat.setAuthenticationSettings", ["instance": .string($0), "service": "cases", "settings": .null])
-    }, exchange: nil)
+    }, exchange: nil, unansweredPush: ["route": "POST /services/data/**", "hang": true])
 
   static let chat = KindSample(
     kind: "zendesk.chat", sdk: "zc",
@@ -79,7 +87,8 @@ struct KindSample: Sendable, CustomTestStringConvertible {
     },
     provider: { "exec '\(sandbox)' mint --sdk chat --external-id \($0)" },
     signIn: { _, instance, _ in ("chat.setIdentity", ["instance": .string(instance)]) },
-    signOut: { ("chat.resetIdentity", ["instance": .string($0)]) }, exchange: "POST /authenticated/web/jwt")
+    signOut: { ("chat.resetIdentity", ["instance": .string($0)]) }, exchange: "POST /authenticated/web/jwt",
+    replacesUsers: false)
 
   static let edna = KindSample(
     kind: "edna.chatcenter", sdk: "ed",
@@ -99,7 +108,9 @@ struct KindSample: Sendable, CustomTestStringConvertible {
         ]
       )
     },
-    signOut: { ("chatCenter.logout", ["instance": .string($0), "wait": true]) }, exchange: "GET /api/chat/config")
+    signOut: { ("chatCenter.logout", ["instance": .string($0), "wait": true]) }, exchange: "GET /api/chat/config",
+    lock: { ("chatCenter.deauthorizeUser", ["instance": .string($0)]) },
+    unansweredPush: ["route": "WS /ed/ws updateDevice", "drop": true])
 }
 
 extension Desk {

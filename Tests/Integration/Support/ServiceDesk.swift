@@ -6,6 +6,8 @@ final class ServiceDesk {
   static let demo = "3MVG9sandbox.demo"
   static let rotating = "3MVG9sandbox.rotating"
   static let confidential = "3MVG9sandbox.confidential"
+  /// The route that tells whose an access token is.
+  static let userInfo: JSON = "GET /services/oauth2/userinfo"
 
   let desk: Desk
   private(set) var line: Line
