@@ -29,6 +29,15 @@ import Testing
     #expect(told.map { $0["type"]?.stringValue } == ["tokenRefreshed"])
   }
 
+  @Test("An unknown push registration is notFound, with the code of a state", arguments: KindSample.all)
+  func anUnknownPushRegistrationIsNotFound(sample: KindSample) throws {
+    let (desk, line) = try open(sample)
+    try desk.signIn("a", sample, as: "alice", on: line)
+    let error = try line.failure("push.unregister", ["instance": "a", "id": "unknown"])
+    #expect(error.code == -32002)
+    #expect(error.reason == "notFound")
+  }
+
   @Test(
     "A refused login is reported once and does not run the provider", arguments: exchanging.filter { $0.sdk != "zc" })
   func R1_aRefusedLoginIsToldOnceAndNeverAsksTheBridge(sample: KindSample) throws {

@@ -180,6 +180,29 @@ import Testing
     #expect(try desk.vendorUser("u-1")?["online"] == false)
   }
 
+  @Test("A user whom a renewal brings online after the logout has ended is taken offline")
+  func E6_aRenewalThatEndsAfterTheLogoutIsUndone() throws {
+    // The logout waits for the renewal for one timeout only, and each step of the renewal takes less.
+    let desk = try EdnaDesk(
+      settings: ["timeout": "2s", "refresh": ["min_interval": 0]],
+      provider: { try $0.provider("echo '{\"token\": \"t-2\"}'") })
+    try desk.authorize("u-1", auth: ["token": "t-1"])
+    for step in ["registerDevice", "INIT_CHAT", "CLIENT_INFO"] {
+      try desk.script("WS /ed/ws \(step)", ["delayMs": 1600])
+    }
+    let before = try desk.frames("registerDevice").count
+    try desk.desk.connect().begin("token.refresh", desk.params())
+    try eventually("the renewal is on its way") { try desk.frames("registerDevice").count > before }
+    try desk.call("logout", ["wait": true])
+    #expect(try desk.state == "loggedOut")
+    try eventually("the renewal brings the user online") { try desk.frames("CLIENT_INFO").count == 2 }
+    try eventually("the user is taken offline again") {
+      try desk.arrivals().last { $0.hasPrefix("CLIENT_") } == "CLIENT_OFFLINE"
+    }
+    try eventually("the vendor has the user offline") { try desk.vendorUser("u-1")?["online"] == false }
+    #expect(try desk.state == "loggedOut")
+  }
+
   @Test("A late login is undone although the daemon stops")
   func R2_aLateLoginIsUndoneAlthoughTheDaemonStops() throws {
     let (desk, line) = try messaging()
@@ -206,6 +229,33 @@ import Testing
     try desk.crash()
     #expect(try desk.revocations().isEmpty)
     #expect(try desk.open()["token"]?["token"] == bob["access_token"])
+  }
+
+  /// With `isInFlight`, the vendor says whose the settings are only after the late answer.
+  @Test("Undoing a late refresh keeps a grant that is set again meanwhile", arguments: [true, false])
+  func R16_undoingALateRefreshKeepsAGrantThatIsSetAgain(isInFlight: Bool) throws {
+    let desk = try ServiceDesk(client: ServiceDesk.rotating)
+    let alice = try desk.signIn("alice", "chat", ["client_id": .string(ServiceDesk.rotating), "rotating": true])
+    let bob = try desk.grant("bob")
+    try desk.scriptTokens(["delayMs": 1200, "passThrough": true])
+    let other = try desk.desk.connect()
+    other.begin("token.refresh", desk.params())
+    try eventually("the refresh is on its way") { try desk.refreshes() == 1 }
+    // The revocation of the switch itself waits, and is dropped when the tokens are set again.
+    try desk.vendor.script(["route": "/services/oauth2/revoke", "status": 503])
+    try desk.set(ServiceDesk.settings(bob))
+    try eventually("the revocation has failed") { try desk.vendor.count("POST", "/revoke") == 1 }
+    var settings = try #require(ServiceDesk.settings(alice).objectValue)
+    if isInFlight {
+      settings["identityUrl"] = nil
+      try desk.vendor.script(["route": ServiceDesk.userInfo, "delayMs": 2500, "passThrough": true])
+    }
+    try desk.set(.object(settings))
+    try eventually("the late refresh is answered") { try desk.grants().contains { $0["refreshes"] == 1 } }
+    #expect(try desk.user()["id"]?.stringValue == ServiceDesk.userId(alice))
+    #expect(desk.desk.stop() == 0)
+    let grants = try desk.grants().filter { $0["user"] == "alice" }
+    #expect(grants.map { $0["ended"] ?? .null } == [.null])
   }
 
   @Test("Signing out of one service keeps a grant that another service uses")

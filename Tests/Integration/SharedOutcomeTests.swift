@@ -18,6 +18,26 @@ import Testing
     #expect(try desk.events("desk", on: lines[0], "userLoggedIn").count == 1)
   }
 
+  @Test("The same Salesforce settings twice at once are one login, and both callers get their user")
+  func R1_theSameSettingsTwiceAtOnceAreOneLogin() throws {
+    let desk = try ServiceDesk()
+    try desk.signIn("alice")
+    let bob = try desk.grant("bob")
+    var settings = try #require(ServiceDesk.settings(bob).objectValue)
+    settings["identityUrl"] = nil
+    try desk.vendor.script(["route": ServiceDesk.userInfo, "delayMs": 500, "passThrough": true])
+    let lines = [desk.line, try desk.desk.connect()]
+    let calls = lines.map {
+      $0.begin("serviceChat.setAuthenticationSettings", desk.params("chat", ["settings": .object(settings)]))
+    }
+    for (line, call) in zip(lines, calls) {
+      #expect(try line.answer(call)["error"] == nil)
+      let user = try line.call("instance.currentUser", desk.params())
+      #expect(user["id"]?.stringValue == ServiceDesk.userId(bob))
+    }
+    #expect(try desk.vendor.count("GET", "/userinfo") == 1)
+  }
+
   @Test("Two identities without a token at once ask one question, and both are set")
   func S10_twoIdentitiesWithoutTokenAskOneQuestion() throws {
     let desk = try Desk.open()
@@ -78,16 +98,29 @@ import Testing
     try line.call(method, params, within: 10)
   }
 
-  @Test("No change waits for a vendor that is slow to answer a registration", arguments: changes.dropLast().indices)
-  func R17_noChangeWaitsForASlowRegistration(index: Int) throws {
-    let desk = try ServiceDesk()
-    try desk.signIn("alice", "chat")
-    try desk.vendor.script(["route": "POST /services/data/**", "hang": true])
-    let endpoint: JSONObject = ["endpoint": ["address": "push-1", "type": "fcm"]]
-    desk.line.begin("push.register", desk.params("chat", endpoint))
-    try eventually("the registration is on its way") { try desk.vendor.count("POST", "MobilePushServiceDevice") == 1 }
-    let (method, params) = Self.changes[index]
-    try desk.desk.connect().call(method, params, within: 10)
+  /// The changes that another connection makes while the vendor does not answer a registration.
+  enum Change: String, CaseIterable { case put, label, logout, login }
+
+  @Test(
+    "No change waits for a vendor that is slow to answer a registration",
+    arguments: KindSample.all.filter { $0.unansweredPush != nil }, Change.allCases)
+  func R17_noChangeWaitsForASlowRegistration(sample: KindSample, change: Change) throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", sample, user: "alice", on: line, settings: ["timeout": 60])
+    try desk.signIn("desk", sample, as: "alice", on: line)
+    let before = try desk.vendor.log().count
+    try desk.vendor.script(try #require(sample.unansweredPush))
+    line.begin("push.register", ["instance": "desk", "endpoint": ["address": "push-1", "type": "fcm"]])
+    try eventually("the registration is on its way") { try desk.vendor.log().count > before }
+    let (method, params): (String, JSONObject) =
+      switch change {
+      case .put: ("storage.put", ["instance": "desk", "key": "draft", "value": 1])
+      case .label: ("instance.update", ["instance": "desk", "labels": ["floor": "1"]])
+      case .logout: sample.signOut("desk")
+      case .login: try sample.signIn(desk.vendor, "desk", "bob")
+      }
+    try desk.connect().call(method, .object(params), within: 10)
   }
 
   @Test("A push registration belongs to the user again after a PIN screen, and is sent to the vendor")
