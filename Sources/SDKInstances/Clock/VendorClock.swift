@@ -25,6 +25,11 @@ public final class VendorClock: Sendable {
   /// The seconds by which the vendor's clock is ahead of the daemon's; 0 for small offsets.
   var correction: Double { Double(bitPattern: correctionBits.load(ordering: .relaxed)) }
 
+  /// Returns the words for a correction, such as `30 s behind`.
+  static func words(_ correction: Double) -> String {
+    "\(Int(abs(correction))) s \(correction > 0 ? "ahead" : "behind")"
+  }
+
   /// The vendor's time as a clock.
   public var wallClock: WallClock { WallClock(now: { self.now }, machine: ours.now, random: ours.random) }
 

@@ -121,10 +121,7 @@ enum DaemonHandlers {
 extension DaemonHealth.Check {
   /// Creates the check of the vendors' clocks, which decide about the expiry of tokens.
   fileprivate init(farVendorClocksOf instances: [HostedInstance]) {
-    let words = instances.prefix(20).map { instance in
-      let ahead = instance.actor.vendorClock.correction
-      return "\(instance.id) (\(Int(abs(ahead))) s \(ahead > 0 ? "ahead" : "behind"))"
-    }
+    let words = instances.prefix(20).map { "\($0.id) (\(VendorClock.words($0.actor.vendorClock.correction)))" }
     let detail =
       "By their vendors' responses these clocks differ from this machine's; set its clock, or wait for the vendor: "
     self.init(

@@ -83,8 +83,9 @@ actor InstanceActor {
     published = Mutex(Published(core))
     vendorClock.observe { [logger] seconds in
       logger.notice(
-        "By the vendor's responses its clock is \(Int(seconds)) s ahead of this machine's. If this one is wrong, set it."
-      )
+        seconds == 0
+          ? "By the vendor's responses its clock no longer differs from this machine's."
+          : "By the vendor's responses its clock is \(VendorClock.words(seconds)). If this machine's is wrong, set it.")
     }
   }
 

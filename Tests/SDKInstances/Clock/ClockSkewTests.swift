@@ -78,4 +78,55 @@ struct ClockSkewTests {
     #expect(abs(vendor.now.secondsSince1970 - 1_800_000_000) <= 1)
     #expect(abs(vendor.ours(vendor.now) - clock.now) < 0.001)
   }
+
+  /// Notes responses of the vendor one after the other. Each has the seconds by which its `Date` is ahead.
+  private func noted(_ responses: [(ahead: Double, isSuccess: Bool)], by skew: ClockSkew = ClockSkew()) -> ClockSkew {
+    var skew = skew
+    for (index, response) in responses.enumerated() {
+      let sent = now + Double(index) * 60
+      skew.note(
+        date: Timestamp(secondsSince1970: (sent.secondsSince1970 + response.ahead).rounded(.down)), sentAt: sent,
+        receivedAt: sent + 0.2, isSuccess: response.isSuccess)
+    }
+    return skew
+  }
+
+  private static let sequences: [(responses: [(ahead: Double, isSuccess: Bool)], believed: Double)] = [
+    ([(7200, true)], 7200), ([(7200, false)], 0), ([(7200, false), (7200, false)], 7200),
+    ([(7200, false), (-7200, false)], 0), ([(7200, false), (-7200, false), (7200, false)], 0),
+    ([(7200, false), (-7200, false), (-7200, false)], -7200), ([(7200, false), (0, true), (7200, false)], 0),
+    ([(7200, true), (0, true)], 0), ([(7200, true), (0, false)], 7200), ([(7200, true), (0, false), (0, false)], 0),
+    ([(7200, true), (0, false), (7200, false), (0, false)], 7200), ([(0, true), (7200, false)], 0),
+    ([(0, true), (7200, false), (7200, false)], 7200), ([(7200, false), (7200, true)], 7200),
+  ]
+
+  @Test(arguments: sequences.indices)
+  func `One unsuccessful response is not believed, one success or two that agree are`(index: Int) {
+    let (responses, believed) = Self.sequences[index]
+    #expect(abs(noted(responses).correction - believed) <= 1)
+  }
+
+  /// The responses after an offset of two hours was disproved.
+  private static let disproved: [(responses: [(ahead: Double, isSuccess: Bool)], believed: Double)] = [
+    ([], 0), ([(7200, true)], 0), ([(7200, true), (7200, true)], 0), ([(7200, false), (7200, false)], 0),
+    ([(-7200, true)], -7200), ([(3600, true)], 3600), ([(3600, false)], 0), ([(0, true)], 0),
+    ([(0, true), (7200, true)], 0),
+  ]
+
+  @Test(arguments: disproved.indices)
+  func `A disproved offset is forgotten and not believed again, another one is`(index: Int) {
+    let (responses, believed) = Self.disproved[index]
+    var skew = noted([(7200, true)])
+    skew.disprove()
+    #expect(skew.correction == 0)
+    #expect(abs(noted(responses, by: skew).correction - believed) <= 1)
+  }
+
+  @Test func `A disproved offset moves with our clock`() {
+    var skew = noted([(7200, true)])
+    skew.disprove()
+    skew.shift(by: 3600)
+    #expect(noted([(3600, true)], by: skew).correction == 0)
+    #expect(abs(noted([(7200, true)], by: skew).correction - 7200) <= 1)
+  }
 }
