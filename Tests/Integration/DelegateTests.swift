@@ -280,4 +280,33 @@ import Testing
     #expect(try desk.line.answer(second)["error"] != nil)
     #expect(try desk.user()["authenticated"] == false)
   }
+
+  @Test("A person has 10 minutes to sign in, and the answer counts after the caller has left")
+  func aPersonsAnswer() throws {
+    let desk = try Desk()
+    let clock = try MovableClock(in: desk)
+    try desk.start(environment: clock.environment)
+    let line = try desk.connect()
+    try desk.create(
+      "desk", kind: "salesforce.chat", on: line, settings: try KindSample.salesforce.settings(desk.vendor))
+    let delegate = try attach(desk)
+    var caller: Line? = try desk.connect()
+    caller?.begin("session.open", ["instance": "desk", "service": "cases", "timeout": 2])
+    let wanted = try question(delegate)
+    #expect(wanted["method"] == "delegate.shouldAuthenticate")
+    let formatter = ISO8601DateFormatter()
+    formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+    let deadline = try #require(formatter.date(from: wanted["params"]?["deadline"]?.stringValue ?? ""))
+    #expect((580...601).contains(deadline.timeIntervalSinceNow), "\(deadline)")
+    // The caller's own time is over, and then its connection.
+    #expect(try caller?.json()?["error"]?["data"]?["reason"] == "timeout")
+    caller = nil
+    try clock.move(to: 590)
+    let grant = try desk.vendor.request("POST", "/_grant", ["user": "alice"])
+    answer(delegate, wanted, ["authenticate": true, "settings": ServiceDesk.settings(grant)])
+    try eventually("the user is signed in") { try types(line).contains("userLoggedIn") }
+    let token = try line.call("token.get", ["instance": "desk", "service": "cases"])
+    #expect(token["token"] == grant["access_token"])
+    #expect(delegate.notifications.allSatisfy { $0["method"] == "delegate.shouldAuthenticate" })
+  }
 }

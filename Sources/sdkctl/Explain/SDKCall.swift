@@ -113,7 +113,8 @@ struct SDKCall: Hashable {
       methods: ["delegate.attach", "delegate.shouldAuthenticate"],
       difference: """
         One answer takes the place of the Bool and the completion: `{"authenticate": true, "settings": {…}}`. With \
-        `{"authenticate": false}`, or without settings, the service is opened as a guest.
+        `{"authenticate": false}`, or without settings, the service is opened as a guest. A person has 10 minutes, and the \
+        answer counts after the caller has left.
         """),
     .init(
       kind: "salesforce.chat",
