@@ -29,6 +29,23 @@ struct SuppliedURLTests {
     }
   }
 
+  /// The member of the settings that holds the URL.
+  enum Member: String, CaseIterable {
+    case instanceUrl, communityUrl
+    case accountInstance = "account.instance_url"
+    case accountCommunity = "account.sfdc_community_url"
+
+    var isOfCommunity: Bool { self == .communityUrl || self == .accountCommunity }
+  }
+
+  /// A supplier, whether the definition has a `login_url`, and the member. The vendor supplies one member only, and
+  /// nothing without `login_url`, since it is then asked nothing that has the secret.
+  static let cases: [(supplier: Supplier, hasLogin: Bool, member: Member)] = Supplier.allCases.flatMap { supplier in
+    supplier == .vendor
+      ? [(supplier, true, .instanceUrl)]
+      : Member.allCases.flatMap { [(supplier, true, $0), (supplier, false, $0)] }
+  }
+
   private static let secret = "TOP/SECRET+of-the-app"
   private static let kiosk = 65534
 
@@ -61,9 +78,20 @@ struct SuppliedURLTests {
     return .object(settings)
   }
 
-  private static func file(_ desk: Desk, _ supplier: Supplier, _ place: Place, login: Bool) throws -> String {
+  private static func settings(_ url: String, in member: Member) -> JSON {
+    if member == .instanceUrl || member == .communityUrl { return settings(url, member.rawValue) }
+    var account: JSONObject = [
+      "instance_url": .string(Place.listed.rawValue), "access_token": "AT-1", "refresh_token": "RT-1",
+    ]
+    account[member == .accountInstance ? "instance_url" : "sfdc_community_url"] = .string(url)
+    return ["account": .object(account)]
+  }
+
+  private static func file(
+    _ desk: Desk, _ supplier: Supplier, _ place: Place, _ member: Member = .instanceUrl, login: Bool
+  ) throws -> String {
     let loginURL = login ? "login_url = \"https://own.test/login\"" : ""
-    let answer: JSON = ["authenticate": true, "settings": settings(place.rawValue)]
+    let answer: JSON = ["authenticate": true, "settings": settings(place.rawValue, in: member)]
     let script = "#!/bin/sh\necho '\(JSONWriter.text(of: answer))'\n"
     let program = try desk.write("provider-\(place)", script, mode: 0o755)
     return """
@@ -82,7 +110,8 @@ struct SuppliedURLTests {
   ///
   /// - Parameter delegates: the delegates so far, to which a new one is added. It is connected as long as it exists.
   private func supply(
-    _ place: Place, by supplier: Supplier, to id: String, _ desk: Desk, _ line: Line, _ delegates: inout [Stranger]
+    _ place: Place, in member: Member, by supplier: Supplier, to id: String, _ desk: Desk, _ line: Line,
+    _ delegates: inout [Stranger]
   ) throws -> String? {
     func reason(_ method: String, _ more: JSONObject) throws -> String? {
       let params = (["instance": .string(id), "service": "chat"] as JSONObject).merged(with: more)
@@ -92,10 +121,12 @@ struct SuppliedURLTests {
     case .caller:
       return try Caller(uid: Self.kiosk).reason(
         desk, "serviceChat.setAuthenticationSettings",
-        ["instance": .string(id), "service": "chat", "settings": Self.settings(place.rawValue)])
+        [
+          "instance": .string(id), "service": "chat", "settings": Self.settings(place.rawValue, in: member),
+        ])
     case .provider: return try reason("session.open", [:])
     case .delegate:
-      let answer: JSON = ["authenticate": true, "settings": Self.settings(place.rawValue)]
+      let answer: JSON = ["authenticate": true, "settings": Self.settings(place.rawValue, in: member)]
       let delegate = try Stranger(
         desk, uid: Self.kiosk,
         """
@@ -128,18 +159,20 @@ struct SuppliedURLTests {
 
   @Test(
     "A URL leads where its supplier may lead, and the connected app's secret only to login_url",
-    arguments: Supplier.allCases, [true, false])
-  func salesforce(supplier: Supplier, hasLogin: Bool) throws {
-    // Without login_url the vendor is asked nothing that has the secret, so it supplies nothing.
-    if supplier == .vendor, !hasLogin { return }
+    arguments: cases.indices)
+  func salesforce(index: Int) throws {
+    let (supplier, hasLogin, member) = Self.cases[index]
     let (desk, trap) = try open { desk in
-      try Place.allCases.map { ("desk-\($0)".lowercased(), try Self.file(desk, supplier, $0, login: hasLogin)) }
+      try Place.allCases.map {
+        ("desk-\($0)".lowercased(), try Self.file(desk, supplier, $0, member, login: hasLogin))
+      }
     }
     let line = try desk.connect()
     var delegates: [Stranger] = []
     for place in Place.allCases {
       let id = "desk-\(place)".lowercased()
-      let refusal = try supply(place, by: supplier, to: id, desk, line, &delegates)
+      let before = try trap.arrivals.count
+      let refusal = try supply(place, in: member, by: supplier, to: id, desk, line, &delegates)
       let isAllowed = place.isAllowed(hasOwn: hasLogin)
       let expected: [Supplier: String] = [
         .caller: "accessDenied", .delegate: "providerOutputInvalid", .provider: "providerOutputInvalid",
@@ -159,8 +192,10 @@ struct SuppliedURLTests {
         line.begin(
           "push.register",
           ["instance": .string(id), "service": "chat", "endpoint": ["address": "a", "type": "fcm"]]))
-      let isReached = try trap.arrivals.contains {
-        $0.place == place.authority && $0.path.hasSuffix("PushServiceDevice")
+      // A community's instance is on the listed host.
+      let instance = member.isOfCommunity ? Place.listed : place
+      let isReached = try trap.arrivals.dropFirst(before).contains {
+        $0.place == instance.authority && $0.path.hasSuffix("PushServiceDevice")
       }
       #expect(isReached == isAllowed, "\(place)")
     }
@@ -179,7 +214,7 @@ struct SuppliedURLTests {
     for (url, isSent) in [(Place.listedPath.rawValue, false), ("https://test.salesforce.com/apex/x", true)] {
       try line.call(
         "serviceChat.setAuthenticationSettings",
-        ["instance": "desk", "service": "chat", "settings": Self.settings(url, "communityUrl")])
+        ["instance": "desk", "service": "chat", "settings": Self.settings(url, in: .communityUrl)])
       let error = try line.failure("token.refresh", ["instance": "desk", "service": "chat"])
       // The certificate is not for the vendor's hosts.
       #expect(error.reason == (isSent ? "network" : "invalidAuthParameters"), "\(error)")
@@ -213,18 +248,43 @@ struct SuppliedURLTests {
     #expect(refused.data["member"] == "settings.login_url")
     let whole = settings.merged(with: ["login_url": "https://own.test/login"])
     try line.call("instance.create", .object(create.merged(with: ["settings": .object(whole)])))
-    for url in ["https://own.test/sc?x=1", "https://own.test/sc#x"] {
-      let query = try line.failure(
-        "instance.create",
-        ["instance": "b", "kind": "zendesk.messaging", "settings": ["base_url": .string(url), "app_id": "a"]])
-      #expect(query.data["member"] == "settings.base_url" && query.message.contains("query"), "\(query)")
-    }
     let removed = try line.failure("instance.update", ["instance": "new", "settings": ["login_url": .null]])
     #expect(removed.data["member"] == "settings.login_url")
     let wrongKey = try line.failure(
       "instance.create",
       ["instance": "b", "kind": "zendesk.messaging", "settings": ["channel_key": .string(Self.key(.unlisted))]])
     #expect(wrongKey.reason == "accessDenied" && wrongKey.data["member"] == "settings.channel_key", "\(wrongKey)")
+  }
+
+  /// The settings with a URL to which paths are appended, and the settings beside it that its kind needs.
+  static let bases: [(kind: String, member: String, beside: JSONObject)] = [
+    ("zendesk.messaging", "base_url", ["app_id": "a"]),
+    ("zendesk.support", "base_url", ["app_id": "a", "client_id": "c"]),
+    ("salesforce.chat", "login_url", ["client_id": "C", "services": ["chat"]]),
+    ("zendesk.chat", "id_url", ["account_key": "k"]),
+    ("edna.chatcenter", "rest_url", ["ws_url": "wss://own.test/ws", "provider_uid": "p"]),
+  ]
+
+  @Test(
+    "A URL to which paths are appended has no query, in a call and in a file", arguments: bases.indices,
+    ["https://own.test/sc?x=1", "https://own.test/sc#x"])
+  func query(index: Int, url: String) throws {
+    let (kind, member, beside) = Self.bases[index]
+    let desk = try Desk.open(configuration: "")
+    let line = try desk.connect()
+    var settings = beside
+    settings[member] = .string(url)
+    let refused = try line.failure(
+      "instance.create", ["instance": "b", "kind": .string(kind), "settings": .object(settings)])
+    #expect(refused.data["member"] == .string("settings.\(member)") && refused.message.contains("query"), "\(refused)")
+    let lines = settings.members.map { "\($0.key) = \(JSONWriter.text(of: $0.value))" }.joined(separator: "\n")
+    try desk.write("instances.d/b.toml", "id = \"b\"\nkind = \"\(kind)\"\n[settings]\n\(lines)\n", mode: 0o600)
+    let checked = try Program(
+      "sdkd", ["--check", "--config", desk.configuration.path],
+      output: desk.folder.appendingPathComponent("out"), log: desk.folder.appendingPathComponent("checked"))
+    #expect(checked.exit(within: 30) == 78)
+    let said = checked.logText
+    #expect(said.contains("b.toml") && said.contains("settings.\(member)") && said.contains("query"), "\(said)")
   }
 
   private static func key(_ place: Place, _ path: String = "/settings.json") -> String {
