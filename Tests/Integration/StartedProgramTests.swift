@@ -12,10 +12,16 @@ import Testing
     case systemctl = "systemctl of sdkctl doctor"
     case timedatectl = "timedatectl of sdkctl doctor"
     case journalctl = "journalctl of sdkctl logs"
+    case curl = "curl of sdkctl doctor"
+    case creds = "systemd-creds of sdkctl key init"
+    case check = "sdkd of sdkctl config check"
+    case restore = "sdkd of sdkctl restore"
     case command = "a token provider with command"
     case unit = "a token provider of sdkd-provider"
 
     var testDescription: String { rawValue }
+    /// The ways that this machine has: `key init` writes to `/etc`, of which only root can have a copy.
+    static var possible: [Way] { allCases.filter { $0 != .creds || getuid() == 0 } }
     /// Whether the program stands for the user's command, and so keeps the signals that `sdkctl` was started with.
     var keepsSignals: Bool { self != .command && self != .unit }
   }
@@ -98,6 +104,22 @@ import Testing
     case .journalctl:
       _ = try standIn("bin/journalctl", in: desk)
       _ = try desk.sdkctl(["logs", "--system"], environment: path, before: before)
+    case .curl:
+      try desk.create("desk", on: line)
+      _ = try standIn("bin/curl", in: desk)
+      _ = try desk.sdkctl(["doctor"], environment: path, before: before)
+    case .creds:
+      _ = try standIn("bin/systemd-creds", in: desk)
+      _ = try desk.sdkctl(["key", "init", "--system"], environment: path, before: Self.privateMachine(desk) + before)
+    case .check, .restore:
+      // sdkctl starts the daemon's program beside it.
+      let copy = desk.folder.appendingPathComponent("bin/sdkctl")
+      _ = try standIn("bin/sdkd", in: desk)
+      try FileManager.default.copyItem(atPath: Program.path("sdkctl"), toPath: copy.path)
+      let words =
+        way == .check
+        ? ["config", "check", desk.configuration.path] : ["restore", "monday", "--state", desk.state.path]
+      _ = try desk.sdkctl(words, before: before, program: copy.path)
     case .command:
       let program = try standIn("program", in: desk)
       try desk.create("desk", on: line, provider: ["command": [.string(program)]])
@@ -114,11 +136,21 @@ import Testing
     return try note(desk)
   }
 
+  /// A command that runs another one with copies of `/etc` and `/var/lib`.
+  private static func privateMachine(_ desk: Desk) -> [String] {
+    let etc = "\(desk.folder.path)/etc"
+    return [
+      "/usr/bin/unshare", "--mount", "/bin/sh", "-c",
+      "mkdir '\(etc)' && cp -a /etc/. '\(etc)' && mount --bind '\(etc)' /etc && mount -t tmpfs tmpfs /var/lib && exec \"$@\"",
+      "sh",
+    ]
+  }
+
   private func login(_ line: Line) throws {
     try line.call("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("alice"))])
   }
 
-  @Test("A started program blocks and ignores no signal, and has three descriptors", arguments: Way.allCases)
+  @Test("A started program blocks and ignores no signal, and has three descriptors", arguments: Way.possible)
   func clean(_ way: Way) throws {
     let note = try run(way, by: "plain")
     #expect(note == Note(blocked: 0, ignored: 0, descriptors: "0 1 2"))
@@ -126,7 +158,7 @@ import Testing
 
   @Test(
     "A program in place of the user's command keeps the signals of sdkctl's caller; a provider does not",
-    arguments: Way.allCases)
+    arguments: Way.possible)
   func inherited(_ way: Way) throws {
     let signals: (UInt64, UInt64) = way.keepsSignals ? (Self.bit(SIGUSR1), Self.bit(SIGHUP)) : (0, 0)
     // exec is the one way in which sdkctl becomes the program, so the caller's descriptors are the program's.

@@ -15,14 +15,16 @@ extension Desk {
   /// - Parameters:
   ///   - environment: variables besides.
   ///   - before: a command that runs `sdkctl`, such as unshare.
+  ///   - program: the path of a copy of `sdkctl`; `nil` for the built one.
   func sdkctl(
-    _ arguments: [String], input: String? = nil, environment: [String: String] = [:], before: [String] = []
+    _ arguments: [String], input: String? = nil, environment: [String: String] = [:], before: [String] = [],
+    program: String? = nil
   ) throws -> CommandRun {
     let id = UUID().uuidString
     let (output, log) = (folder.appendingPathComponent("out-\(id)"), folder.appendingPathComponent("err-\(id)"))
     var descriptor: Int32?
     if let input { descriptor = Glibc.open(try write("in-\(id)", input).path, O_RDONLY | O_CLOEXEC) }
-    let words = before + [Program.path("sdkctl")] + arguments
+    let words = before + [program ?? Program.path("sdkctl")] + arguments
     let program = try Program(
       words[0], Array(words.dropFirst()), environment: ["SDKD_SOCKET": socket].merging(environment) { $1 },
       output: output, log: log, input: descriptor)
