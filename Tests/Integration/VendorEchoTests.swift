@@ -51,7 +51,8 @@ import Testing
     ]
   }
 
-  private static func forms(_ secret: String) -> [String] {
+  /// Returns the forms in which a vendor may repeat a secret.
+  static func forms(_ secret: String) -> [String] {
     let allowed = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
     return [
       secret, secret.addingPercentEncoding(withAllowedCharacters: allowed) ?? "",
@@ -60,7 +61,7 @@ import Testing
   }
 
   /// Returns the body of a refusal in the form of the kind. It also has a harmless word.
-  private static func body(_ kind: String, _ words: String) -> JSON {
+  static func body(_ kind: String, _ words: String) -> JSON {
     let text: JSON = .string("moonlight \(words)")
     switch kind {
     case "salesforce.chat": return ["error": "invalid_request", "error_description": text]
