@@ -4,14 +4,15 @@ import SDKProtocol
 
 extension MessagingAdapter {
   func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
-    let place = try await wire.place(of: identity)
-    let anonymous = identity.phase == .anonymous ? identity : nil
-    do throws(SDKError) {
-      return try await login(credential, absorbing: anonymous, from: identity, at: place)
-    } catch {
-      // The vendor does not say which of the two credentials it refuses.
-      guard let anonymous, isRefusal(error), await isGone(anonymous, at: place) else { throw error }
-      return try await login(credential, absorbing: nil, from: identity, at: place)
+    try await wire.atPlace(of: identity) { (place, isMoved) throws(SDKError) in
+      let anonymous = identity.phase == .anonymous && !isMoved ? identity : nil
+      do throws(SDKError) {
+        return try await login(credential, absorbing: anonymous, from: identity, at: place)
+      } catch {
+        // The vendor does not say which of the two credentials it refuses.
+        guard let anonymous, isRefusal(error), await isGone(anonymous, at: place) else { throw error }
+        return try await login(credential, absorbing: nil, from: identity, at: place)
+      }
     }
   }
 
@@ -64,18 +65,19 @@ extension MessagingAdapter {
   func renew(
     with credential: CheckedCredential, of identity: IdentityRecord
   ) async throws(SDKError) -> SignedIn {
-    let place = try await wire.place(of: identity)
-    if let id = identity.user.id {
-      let answer = await authorized("GET", Self.path(id), credential.credential, of: identity, at: place)
-      guard case .notFound = answer else {
-        _ = try accepted(answer, credential: credential.credential, hints: credential.hints)
-        return SignedIn(user: identity.user, credential: credential.credential, kindState: identity.kindState)
+    try await wire.atPlace(of: identity) { (place, isMoved) throws(SDKError) in
+      if let id = identity.user.id, !isMoved {
+        let answer = await authorized("GET", Self.path(id), credential.credential, of: identity, at: place)
+        guard case .notFound = answer else {
+          _ = try accepted(answer, credential: credential.credential, hints: credential.hints)
+          return SignedIn(user: identity.user, credential: credential.credential, kindState: identity.kindState)
+        }
       }
+      // The user was merged while there was no connection, or does not exist yet. A login returns the present user.
+      var renewed = try await login(credential, absorbing: nil, from: identity, at: place)
+      renewed.user.since = identity.user.since
+      return renewed
     }
-    // The user was merged while there was no connection, or does not exist yet. A login returns the present user.
-    var renewed = try await login(credential, absorbing: nil, from: identity, at: place)
-    renewed.user.since = identity.user.since
-    return renewed
   }
 
   func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) -> LearnedUser? {
@@ -103,24 +105,25 @@ extension MessagingAdapter {
   }
 
   func makeAnonymousUser(from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
-    let place = try await wire.place(of: identity)
-    let answer = await wire.send(
-      "POST", "appusers",
-      body: [
-        "client": wire.client(place, dropsPush: hasFormerPush(identity)), "intent": "conversation:start",
-        "conversation": ["type": "personal"],
-      ],
-      authorization: .none, at: place)
-    let user = try MessagingUser(accepted(answer, credential: nil, hints: []), without: .none)
-    guard let id = user.id, let session = user.sessionToken else {
-      throw SDKError(
-        .unreachable, .badResponse, "Zendesk Messaging made no user: its answer has no _id or no sessionToken.")
+    try await wire.atPlace(of: identity) { (place, _) throws(SDKError) in
+      let answer = await wire.send(
+        "POST", "appusers",
+        body: [
+          "client": wire.client(place, dropsPush: hasFormerPush(identity)), "intent": "conversation:start",
+          "conversation": ["type": "personal"],
+        ],
+        authorization: .none, at: place)
+      let user = try MessagingUser(accepted(answer, credential: nil, hints: []), without: .none)
+      guard let id = user.id, let session = user.sessionToken else {
+        throw SDKError(
+          .unreachable, .badResponse, "Zendesk Messaging made no user: its answer has no _id or no sessionToken.")
+      }
+      return SignedIn(
+        user: User(
+          id: id, authenticationType: .sessionToken, authenticated: false, verified: false, since: clock.now()),
+        credential: Credential(token: session, type: .sessionToken, obtainedAt: clock.now(), expiresAt: nil),
+        kindState: place.kindState(realtime: wire.realtimeURL(user.realtimeURL, at: place)), isIrreplaceable: true)
     }
-    return SignedIn(
-      user: User(
-        id: id, authenticationType: .sessionToken, authenticated: false, verified: false, since: clock.now()),
-      credential: Credential(token: session, type: .sessionToken, obtainedAt: clock.now(), expiresAt: nil),
-      kindState: place.kindState(realtime: wire.realtimeURL(user.realtimeURL, at: place)), isIrreplaceable: true)
   }
 
   static func path(_ user: String) -> String { "appusers/\(PercentEncoding.segment(user))" }

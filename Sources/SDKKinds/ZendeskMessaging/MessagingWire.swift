@@ -109,6 +109,29 @@ struct MessagingWire: Sendable {
   /// - Throws: `notFound` for an account that the vendor does not know; `badResponse`; the errors of an outage.
   func place(of identity: IdentityRecord) async throws(SDKError) -> MessagingPlace {
     if let known = MessagingPlace(settings: settings, identity: identity) { return known }
+    return try await readPlace()
+  }
+
+  /// Makes a request at the identity's base URL and app. If they came from the vendor's settings earlier and nothing
+  /// useful is there any more, reads the settings again, and repeats the request where they lead now.
+  func atPlace<Result: Sendable>(
+    of identity: IdentityRecord,
+    _ request: (_ place: MessagingPlace, _ isMoved: Bool) async throws(SDKError) -> Result
+  ) async throws(SDKError) -> Result {
+    guard let known = MessagingPlace(settings: settings, identity: identity), known.isFetched else {
+      return try await request(try await place(of: identity), false)
+    }
+    do throws(SDKError) {
+      return try await request(known, false)
+    } catch {
+      guard [.notFound, .network, .badResponse].contains(error.reason), let present = try? await readPlace(),
+        present.baseURL != known.baseURL || present.appId != known.appId
+      else { throw error }
+      return try await request(present, true)
+    }
+  }
+
+  private func readPlace() async throws(SDKError) -> MessagingPlace {
     let refused = SDKError(
       .unreachable, .badResponse, "The vendor's settings name no app and base URL; check channel_key or settings_url.")
     guard let url = settings.settingsURL else { throw refused }
