@@ -173,6 +173,7 @@ import Testing
   /// The procedures of `recovery.md`, followed for a tenant's daemon instead of the system's.
   @Test func itsKeyAndItsCopiesAreItsOwn() async throws {
     try await Machine.with { machine in
+      try await machine.startSandbox()
       try await start(machine)
       let (sdkctl, unit) = ("sdkctl --tenant acme", "sdkd@acme.service")
       func draft(_ tenant: String = "acme") async throws -> String {

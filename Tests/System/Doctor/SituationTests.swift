@@ -269,6 +269,7 @@ import Testing
   @Test("Faults of the units: doctor names cause and cure, and the cure works as printed")
   func unitSituations() async throws {
     try await Machine.with { machine in
+      try await machine.startSandbox()
       try await machine.createInstance("desk")
       try await test(Self.units, on: machine)
       #expect(try await machine.draft(of: "desk") == "of desk")
@@ -277,7 +278,10 @@ import Testing
 
   @Test("Faults of the configuration: doctor names cause and cure, and the cure works as printed")
   func configurationSituations() async throws {
-    try await Machine.with { machine in try await test(Self.configuration, on: machine) }
+    try await Machine.with { machine in
+      try await machine.startSandbox()
+      try await test(Self.configuration, on: machine)
+    }
   }
 
   @Test("Faults of a provider: doctor names cause and cure, and the cure works as printed")
@@ -301,7 +305,7 @@ import Testing
 
   @Test("Faults of a vendor: doctor names cause and cure, and the cure works as printed")
   func vendorSituations() async throws {
-    try await Machine.with(options: ["--bind-ro=/usr/bin/curl"]) { machine in
+    try await Machine.with { machine in
       try await machine.startSandbox()
       try await machine.signIn("alice", at: "desk")
       try await machine.sh(Self.vendor)
@@ -319,6 +323,7 @@ import Testing
         mount -t tmpfs -o size=600M,nr_inodes=400,mode=0700,uid=$(id -u sdkd),gid=$(id -g sdkd) tmpfs \(Self.state)
         systemctl start \(Self.both)
         """)
+      try await machine.startSandbox()
       try await machine.createInstance("desk")
       try await test(Self.disks, on: machine)
       #expect(try await machine.draft(of: "desk") == "of desk")

@@ -7,7 +7,7 @@ import SystemPackage
 extension Machine {
   /// Creates an instance and stores a draft in it.
   func createInstance(_ id: String) async throws {
-    let settings = #"{"base_url":"http://127.0.0.1:1/zm","app_id":"5f0000000000000000000001"}"#
+    let settings = #"{"base_url":"http://127.0.0.1:8787/zm","app_id":"5f0000000000000000000001"}"#
     try await sh(
       """
       sdkctl call instance.create '{"instance":"\(id)","kind":"zendesk.messaging","settings":\(settings)}'
