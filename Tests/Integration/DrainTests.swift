@@ -185,7 +185,8 @@ import Testing
         try eventually("it is detached") {
           try line.call("instance.get", ["instance": "desk"])["bridge"]?["attached"]?.intValue == 0
         }
-        return (line.begin("token.get", ["instance": "desk", "minTTL": 7200]), [])
+        // A token.get that begins as late as the stop would return the cached token.
+        return (line.begin("token.refresh", ["instance": "desk"]), [])
       }
     ),
     (

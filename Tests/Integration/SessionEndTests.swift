@@ -191,7 +191,8 @@ import Testing
       try desk.script("WS /ed/ws \(step)", ["delayMs": 1600])
     }
     let before = try desk.frames("registerDevice").count
-    try desk.desk.connect().begin("token.refresh", desk.params())
+    let other = try desk.desk.connect()
+    other.begin("token.refresh", desk.params())
     try eventually("the renewal is on its way") { try desk.frames("registerDevice").count > before }
     try desk.call("logout", ["wait": true])
     #expect(try desk.state == "loggedOut")

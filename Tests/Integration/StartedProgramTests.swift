@@ -115,11 +115,12 @@ import Testing
       // sdkctl starts the daemon's program beside it.
       let copy = desk.folder.appendingPathComponent("bin/sdkctl")
       _ = try standIn("bin/sdkd", in: desk)
-      try FileManager.default.copyItem(atPath: Program.path("sdkctl"), toPath: copy.path)
+      // By another program: a file that is open for writing in a child of other tests can't be executed.
+      let copying = "cp '\(Program.path("sdkctl"))' '\(copy.path)' && exec \"$@\""
       let words =
         way == .check
         ? ["config", "check", desk.configuration.path] : ["restore", "monday", "--state", desk.state.path]
-      _ = try desk.sdkctl(words, before: before, program: copy.path)
+      _ = try desk.sdkctl(words, before: ["/bin/sh", "-c", copying, "sh"] + before, program: copy.path)
     case .command:
       let program = try standIn("program", in: desk)
       try desk.create("desk", on: line, provider: ["command": [.string(program)]])
