@@ -7,7 +7,7 @@ import Testing
 @Suite struct UnlearnedTests {
   /// A fact from outside, and the way to unlearn it.
   enum Fact: String, CaseIterable {
-    case accountType
+    case accountType, pause
     case placeByALogin, placeByARenewal, placeByASession
     case unreachableMessaging, unreachableSupport, unreachableSalesforce, unreachableChat, unreachableEdna
   }
@@ -16,6 +16,7 @@ import Testing
   func unlearned(fact: Fact) throws {
     switch fact {
     case .accountType: try accountType()
+    case .pause: try pause()
     case .placeByALogin, .placeByARenewal, .placeByASession: try place(fact)
     case .unreachableMessaging: try unreachable(.messaging)
     case .unreachableSupport: try unreachable(.support)
@@ -39,6 +40,31 @@ import Testing
     // The settings are read again at most once a minute.
     try clock.move(to: 61)
     try line.call("support.setIdentity", anonymous)
+  }
+
+  /// The vendor wanted no request for ten minutes. That holds for a token that an app has reported, too.
+  private func pause() throws {
+    let desk = try Desk()
+    let clock = try MovableClock(in: desk)
+    try desk.start(environment: clock.environment)
+    let line = try desk.connect()
+    try desk.create("desk", .support, user: "alice", on: line, settings: ["refresh": ["min_interval": 0]])
+    try desk.signIn("desk", .support, as: "alice", on: line)
+    let token = try line.call("token.get", ["instance": "desk"])["tokenId"] ?? nil
+    func exchanges() throws -> Int { try desk.vendor.count("POST", "/access/sdk/jwt") }
+    let before = try exchanges()
+    // The token at hand can't be checked either.
+    try desk.vendor.script(["route": "GET /api/mobile/users/me.json", "status": 503, "times": "forever"])
+    try desk.vendor.script(["route": "POST /access/sdk/jwt", "status": 503, "headers": ["retry-after": "600"]])
+    try line.call("token.reject", ["instance": "desk", "tokenId": token, "status": 401])
+    for _ in 0..<3 {
+      #expect(try line.failure("token.get", ["instance": "desk"]).reason == "serverError")
+      #expect(try exchanges() == before + 1)
+    }
+    try desk.vendor.clearScripts()
+    try clock.move(to: 601)
+    #expect(try line.call("token.get", ["instance": "desk"])["token"] != nil)
+    #expect(try exchanges() == before + 2)
   }
 
   /// The vendor's settings led Messaging to a base URL where the app is no more.

@@ -36,6 +36,7 @@ extension InstanceCore {
     }
     if machine.standing == .reported, machine.activity == .idle {
       try checkReport(of: state, context)
+      if let hold { throw hold.about(id) }
       return (try begin(.reportFollowedUp(means: means), on: service, context), nil)
     }
     // A missing owner is announced once, like any other failure before the fallback.
