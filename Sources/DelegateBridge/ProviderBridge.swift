@@ -207,12 +207,6 @@ public final class ProviderBridge: AnsweringBridge {
 
   public func hasDelegate(_ key: BridgeKey) -> Bool { sources.contains { $0.hasDelegate(key) } }
 
-  /// Ends the runs in progress, because the daemon stops. A program that ignores SIGTERM is killed soon.
-  public func stop() { RunningProviders.shared.endAll() }
-
-  /// Waits, after `stop`, until no program is left that would outlive the daemon.
-  public func settle() async { await RunningProviders.shared.settle() }
-
   public func reset(_ key: BridgeKey) { breakers.reset(key) }
 
   public func accept(_ key: BridgeKey) { breakers.accept(key) }

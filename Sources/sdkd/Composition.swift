@@ -131,7 +131,7 @@ struct Composition {
     reloading.serve(reloader)
     let listening = ListenerService(
       listener: listener, group: group, live: live, gateway: gateway, operations: operations, events: events,
-      delegates: delegates, bridge: bridge, admission: admission, allowances: allowances, meter: meters.connections,
+      delegates: delegates, admission: admission, allowances: allowances, meter: meters.connections,
       notifier: notifier, socketFile: socketFile, hangUp: { await http.shutdown() })
     var services: [any Service] = []
     if let database = opened.database { services.append(StoreService(store: database)) }
@@ -185,8 +185,6 @@ struct Composition {
       result = .failure(error)
     }
     watch.stop()
-    await operations.drain.settle()
-    await bridge.settle()
     audit.flush()
     await opened.database?.close()
     withExtendedLifetime(opened.hold) {}

@@ -199,7 +199,6 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   private func rest(for time: TimeAmount) {
     guard !core.isLost else { return }
     work = .resting
-    core.isPaused = time > Self.turn
     core.flush()
     let home = NIOLoopBound(self, eventLoop: core.eventLoop)
     // A task that is due at once would run before the event loop serves other sockets.
@@ -215,7 +214,6 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
 
   private func goOn() {
     work = .idle
-    core.isPaused = false
     pump()
     readWithheld()
   }
@@ -344,10 +342,6 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
       context.eventLoop.scheduleTask(in: Self.lingering) { home.value.close(promise: nil) }
     case .open, .cut, .inputEnded, .gone: closeNow(context)
     }
-  }
-
-  func abort() {
-    if let context { closeNow(context) }
   }
 
   /// Closes the connection at once.

@@ -28,14 +28,6 @@ final class ConnectionCore {
   private var whenSent: [(limit: Int, body: @Sendable () -> Void)] = []
   private let ended: EventLoopPromise<Void>
   private var hasAskedForEnd = false
-  private var hasClosed = false
-  /// Whether the wire pauses, because the user sends too much.
-  var isPaused = false {
-    didSet { watchPeer() }
-  }
-  /// The time that a drain still waits for the peer, apart from its calls. It decreases while `drainWait` is set.
-  private var drainPatience = TimeAmount.milliseconds(250)
-  private var drainWait: (start: NIODeadline, timer: Scheduled<Void>)?
   /// Whether the wire has ended. The core then only waits for the running calls to return.
   private(set) var isLost = false
   private var pendingBytes = 0
@@ -243,35 +235,13 @@ final class ConnectionCore {
       ended.succeed(())
       return
     }
-    watchPeer()
     guard state.isIdle else { return }
     if state.isInputEnded {
-      guard outbox.unsent == 0 else { return }
-      hasClosed = true
-      wire?.close()
-      watchPeer()
+      if outbox.unsent == 0 { wire?.close() }
     } else if state.isDraining, questions.isEmpty, !hasAskedForEnd {
       // The kernel sets the boundary: bytes that the peer has sent until now are read and answered, later ones are not.
       hasAskedForEnd = true
       wire?.endInput()
-    }
-  }
-
-  /// Limits the time for which a drain waits for the peer: to read, to send less, or to close its side. A peer that
-  /// reads slowly gets no more time than one that does not read.
-  private func watchPeer() {
-    guard state.isDraining || drainWait != nil else { return }
-    let isWaiting = state.isDraining && state.isIdle && !isLost && (outbox.unsent > 0 || isPaused || hasClosed)
-    if isWaiting, drainWait == nil {
-      let home = NIOLoopBound(self, eventLoop: eventLoop)
-      let timer = eventLoop.scheduleTask(in: drainPatience) {
-        if let wire = home.value.wire { wire.abort() }
-      }
-      drainWait = (eventLoop.now, timer)
-    } else if !isWaiting, let wait = drainWait {
-      wait.timer.cancel()
-      drainWait = nil
-      drainPatience = drainPatience - (eventLoop.now - wait.start)
     }
   }
 
@@ -281,7 +251,6 @@ final class ConnectionCore {
     guard !isLost else { return }
     isLost = true
     wire = nil
-    watchPeer()
     output = ByteBuffer()
     outbox.close()
     for departure in removeWaiting() { departure.call.abandon() }

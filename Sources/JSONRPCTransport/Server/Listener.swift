@@ -94,8 +94,7 @@ public final class Listener: Sendable {
   /// Stops serving. `run` returns when all connections have ended.
   ///
   /// New connections stay in the backlog, and new requests are answered `shuttingDown`. Idle connections are closed at
-  /// once, busy ones when they become idle, and all of them after `grace`. A connection without requests in progress
-  /// waits for its peer to read for at most a quarter of a second. A second call can shorten the grace.
+  /// once, busy ones when they become idle, and all of them after `grace`. A second call can shorten the grace.
   public func drain(grace: Duration) {
     let before = phase.withLock { phase -> Phase in
       defer { if case .idle = phase { phase = .draining } }

@@ -68,9 +68,8 @@ final class ServerRun: Sendable {
   /// The open connections.
   var connections: [Connection] { state.withLock { Array($0.connections.values) } }
 
-  /// The longest time for which the end of accepting waits for pending admissions. The connections of later ones are
-  /// closed unserved.
-  private static let patience = Duration.milliseconds(250)
+  /// The longest time for which the end of accepting waits for pending admissions.
+  private static let patience = Duration.seconds(10)
 
   /// Replaces the limits of open and future connections.
   func use(_ limits: TransportLimits) {

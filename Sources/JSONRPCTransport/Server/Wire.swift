@@ -6,8 +6,6 @@ protocol Wire: AnyObject {
   func send(_ messages: ByteBuffer)
   /// Ends the input. Bytes that the peer has sent already are still delivered.
   func endInput()
-  /// Ends the connection. A peer that still sends can read an error first.
+  /// Ends the connection.
   func close()
-  /// Ends the connection at once.
-  func abort()
 }

@@ -63,16 +63,12 @@ final class PendingCall: AcceptedCall {
   }
 
   private func outcome() async -> Result<[UInt8], RPCError> {
-    if !earlier.isEmpty || context.place?.isFirst == false {
-      do {
-        try await gateway.operations.drain.repeatable { [earlier, context] in
-          for write in earlier { try await write.ended.value() }
-          await context.place?.turn()
-        }
-      } catch {
-        return .failure((error as? SDKError)?.rpcError ?? .cancelled)
-      }
+    do {
+      for write in earlier { try await write.ended.value() }
+    } catch {
+      return .failure(.cancelled)
     }
+    await context.place?.turn()
     return await gateway.run(method, in: context, operation)
   }
 

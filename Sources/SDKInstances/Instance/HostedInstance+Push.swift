@@ -26,12 +26,11 @@ extension HostedInstance {
     _ change: @escaping @Sendable @concurrent () async throws -> T
   ) async throws -> T {
     let keepsOne = await actor.core.adapter.capabilities.push?.pushRules.keepsOne == true
-    let drain = environment.operations.drain
-    guard keepsOne else { return try await runToEnd { try await drain.unrepeatable(change) } }
+    guard keepsOne else { return try await runToEnd(change) }
     return try await runToEnd {
       await actor.registering.lock()
       defer { actor.registering.unlock() }
-      return try await drain.unrepeatable(change)
+      return try await change()
     }
   }
 

@@ -25,7 +25,7 @@ extension InstanceActor {
     case .abandon(let connection): environment.operations.startBackground { await connection.close() }
     case .closeConnection:
       guard let open = connections.removeValue(forKey: service) else { return }
-      environment.operations.startBackground { await open.close() }
+      environment.operations.start { await open.close() }
     case .adopt(let connection, let number):
       connections[service] = connection
       environment.operations.startBackground {
@@ -88,7 +88,7 @@ extension InstanceActor {
   // MARK: The bridge
 
   /// A request to the bridge that lasts as long as there is demand for the response. It returns `nil` when the demand
-  /// has ended, or the drain has begun.
+  /// has ended.
   typealias Request = @Sendable () async -> Result<BridgeAnswer, SDKError>?
 
   /// Returns a function that sends a request to the bridge.
@@ -96,15 +96,13 @@ extension InstanceActor {
     let demand = demands[service] ?? Need()
     demands[service] = demand
     let (bridge, key, provider) = (environment.bridge, bridgeKey(service), core.provider)
-    let (owner, drain) = (core.definition.providerOwner, environment.operations.drain)
+    let owner = core.definition.providerOwner
     return {
-      try? await drain.repeatable {
-        await demand.run { () async -> Result<BridgeAnswer, SDKError> in
-          do throws(SDKError) {
-            return .success(try await bridge.ask(question, of: key, provider: provider, owner: owner))
-          } catch {
-            return .failure(error)
-          }
+      await demand.run { () async -> Result<BridgeAnswer, SDKError> in
+        do throws(SDKError) {
+          return .success(try await bridge.ask(question, of: key, provider: provider, owner: owner))
+        } catch {
+          return .failure(error)
         }
       }
     }
@@ -133,14 +131,12 @@ extension InstanceActor {
     let question = BridgeQuestion(
       name, instance: id, kind: kind, service: service,
       deadline: environment.clock.now() + core.adapter.traits.common.deadline)
-    let (new, request, superseded, drain) = (
-      OwnerRequest(name: name, epoch: epoch), request(question, on: service), core.superseded,
-      environment.operations.drain
+    let (new, request, superseded) = (
+      OwnerRequest(name: name, epoch: epoch), request(question, on: service), core.superseded
     )
     ownerRequests[service] = new
     environment.operations.start {
-      let response = await request().map { $0.mapError { $0 as any Error } }
-      new.answer.resolve(response ?? .failure(drain.hasBegun ? SDKError.shuttingDown : superseded))
+      new.answer.resolve(await request().map { $0.mapError { $0 as any Error } } ?? .failure(superseded))
     }
     return new
   }
@@ -179,7 +175,7 @@ extension InstanceActor {
   /// the registration. If the user changes meanwhile, the registration made for the former user is removed.
   func restorePush(on service: String?) async {
     guard let registrar = core.adapter.capabilities.push, registrar.pushRules.overwrites else { return }
-    for _ in 0..<Self.restorations where !environment.operations.drain.hasBegun {
+    for _ in 0..<Self.restorations {
       guard !core.isDeleted, let state = core[service], state.machine.mayHandOut, !state.isChangingUser else { return }
       let own = core.pushes.filter { $0.service == service && !$0.orphaned }
       for push in own {
@@ -262,7 +258,8 @@ extension InstanceActor {
     verifications[service] = end
     let work = ServiceWork(instance: self, adapter: core.adapter, state: state)
     environment.operations.start {
-      end.resolve(await work.probeFirst(credential) ? .success(()) : .failure(SDKError.shuttingDown))
+      await work.probeFirst(credential)
+      end.resolve(.success(()))
     }
     return end
   }

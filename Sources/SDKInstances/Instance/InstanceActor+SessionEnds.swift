@@ -38,12 +38,7 @@ extension InstanceActor {
       let isLeaving = state.machine.isSigningOut && state.hasUser(of: late)
       if state.hasUser(of: late), !isLeaving { return nil }
       guard isLeaving || core.isSigningIn(late, on: state), let activity = state.running else { break }
-      do {
-        try await outcome(of: activity.id).success(of: id)
-      } catch let error as SDKError where error.reason == .shuttingDown {
-        // The request was not sent, and will not be.
-        break
-      } catch {}
+      _ = try? await outcome(of: activity.id).success(of: id)
     }
     return beginSessionEnd(of: late.subject, on: service) ?? Promise()
   }

@@ -10,7 +10,6 @@ struct ServiceWork: Sendable {
   private let adapter: any SDKAdapter
   private let identity: IdentityRecord
   private let epoch: UInt64
-  private let activity: ActivityID?
   let service: String?
 
   /// Creates the work for a service in its present state.
@@ -19,7 +18,6 @@ struct ServiceWork: Sendable {
     self.adapter = adapter
     identity = state.identity
     epoch = state.machine.epoch
-    activity = state.running?.id
     service = state.service
   }
 
@@ -35,54 +33,24 @@ struct ServiceWork: Sendable {
     return result
   }
 
-  // MARK: The drain
-
-  private typealias Request<Value> = @Sendable @concurrent () async throws(SDKError) -> Value
-
-  /// Waits for something that the next daemon can wait for again, such as the response to a request that may be
-  /// repeated.
-  ///
-  /// - Returns: the result; `nil` when the drain has begun. The callers of the activity then know that it has not run.
-  private func repeatable<Value: Sendable>(
-    _ request: @escaping Request<Value>
-  ) async -> Result<Value, SDKError>? {
-    if let result = try? await instance.environment.operations.drain.repeatable({ await outcome(of: request) }) {
-      return result
-    }
-    await instance.giveBack(activity)
-    return nil
-  }
-
-  /// Sends a request that must not be sent twice, unless the drain has begun.
-  ///
-  /// - Returns: as `repeatable`.
-  private func unrepeatable<Value: Sendable>(_ request: Request<Value>) async -> Result<Value, SDKError>? {
-    if let result = try? await instance.environment.operations.drain.unrepeatable({ await outcome(of: request) }) {
-      return result
-    }
-    await instance.giveBack(activity)
-    return nil
-  }
-
   // MARK: Logins and logouts
 
   func signIn(_ credential: CheckedCredential) async {
-    guard await repeatable({ await instance.awaitSessionEnds(of: credential, on: service) }) != nil else { return }
-    switch await unrepeatable({ () throws(SDKError) in try await adapter.signIn(credential, from: identity) }) {
-    case nil: return
-    case .success(let result)?: await instance.signedIn(originating(result), epoch: epoch, on: service)
-    case .failure(let error)?: await receive(.signInFailed(epoch: epoch, error))
+    await instance.awaitSessionEnds(of: credential, on: service)
+    do throws(SDKError) {
+      let result = originating(try await adapter.signIn(credential, from: identity))
+      await instance.signedIn(result, epoch: epoch, on: service)
+    } catch {
+      await receive(.signInFailed(epoch: epoch, error))
     }
   }
 
   func createAnonymousUser() async {
-    let outcome = await unrepeatable { () throws(SDKError) in
-      try await adapter.capabilities.require(\.anonymousUsers).makeAnonymousUser(from: identity)
-    }
-    switch outcome {
-    case nil: return
-    case .success(let result)?: await receive(.anonymousAccepted(epoch: epoch), with: result)
-    case .failure(let error)?: await receive(.anonymousFailed(epoch: epoch, error))
+    do throws(SDKError) {
+      let result = try await adapter.capabilities.require(\.anonymousUsers).makeAnonymousUser(from: identity)
+      await receive(.anonymousAccepted(epoch: epoch), with: result)
+    } catch {
+      await receive(.anonymousFailed(epoch: epoch, error))
     }
   }
 
@@ -90,32 +58,25 @@ struct ServiceWork: Sendable {
   func endSession(_ credential: Credential?, kindState: [String: Secret]) async {
     var identity = identity
     identity.kindState = kindState
-    switch await signOut(credential, of: identity) {
-    case nil: return
-    case .success?: await receive(.signOutAccepted(epoch: epoch))
-    case .failure(let error)?: await receive(.signOutFailed(epoch: epoch, error))
-    }
+    let error = await signOutFailure(credential, of: identity)
+    await receive(error.map { .signOutFailed(epoch: epoch, $0) } ?? .signOutAccepted(epoch: epoch))
   }
 
   /// Ends the session of the former user before another one's login, and reports the outcome to the instance.
   func endFormer(_ credential: Credential?) async {
-    switch await signOut(credential, of: identity) {
-    case nil: return
-    case .success?: await receive(.formerEnded(epoch: epoch, informed: true))
+    switch await signOutFailure(credential, of: identity) {
+    case nil: await receive(.formerEnded(epoch: epoch, informed: true))
     // The vendor's refusal counts as the end of the session: the credential has no session to end.
-    case .failure(let error)? where error.origin == .vendor: await receive(.formerEnded(epoch: epoch))
-    case .failure(let error)?: await receive(.formerEndFailed(epoch: epoch, error))
+    case let error? where error.origin == .vendor: await receive(.formerEnded(epoch: epoch))
+    case let error?: await receive(.formerEndFailed(epoch: epoch, error))
     }
   }
 
-  /// Ends a session at the vendor. Returns `nil` when the drain has begun before.
-  private func signOut(_ credential: Credential?, of identity: IdentityRecord) async -> Result<Void, SDKError>? {
-    guard case .success(let connection)? = await repeatable({ await instance.connectionToLeave(service) }) else {
-      return nil
-    }
-    return await unrepeatable { () throws(SDKError) in
+  private func signOutFailure(_ credential: Credential?, of identity: IdentityRecord) async -> SDKError? {
+    let connection = await instance.connectionToLeave(service)
+    return await failure { () throws(SDKError) in
       try await adapter.signOut(credential, of: identity, on: connection)
-    }?.mapError(\.refusingIfClientError)
+    }?.refusingIfClientError
   }
 
   /// Undoes a login, or the creation of an anonymous user, whose result came too late to be used: logs the user out and
@@ -147,32 +108,20 @@ struct ServiceWork: Sendable {
   }
 
   func renewItself() async {
-    let renewal: Request<SignedIn> = { () throws(SDKError) in
-      try await adapter.capabilities.require(\.renewal).renewItself(identity)
-    }
-    switch await spends(identity) ? unrepeatable(renewal) : repeatable(renewal) {
-    case nil: return
-    case .success(let result)?:
-      await instance.renewed(originating(result), byItself: true, epoch: epoch, on: service)
-    case .failure(let error)?:
+    do throws(SDKError) {
+      let result = originating(try await adapter.capabilities.require(\.renewal).renewItself(identity))
+      await instance.renewed(result, byItself: true, epoch: epoch, on: service)
+    } catch {
       await instance.step(service) { $0.renewalFailed(error, epoch: epoch, on: service, $1) }
     }
   }
 
-  /// Whether a renewal uses up a credential, such as a rotating refresh token.
-  private func spends(_ identity: IdentityRecord) -> Bool { adapter.capabilities.renewal?.spends(identity) ?? false }
-
   func verify(_ offered: CheckedCredential, isProvided: Bool) async {
-    let request: Request<SignedIn> = { () throws(SDKError) in try await adapter.renew(with: offered, of: identity) }
-    // The owner may have supplied a token that can be used once.
-    var supplied = identity
-    supplied.kindState = offered.details
-    switch await spends(supplied) ? unrepeatable(request) : repeatable(request) {
-    case nil: return
-    case .success(let result)?:
+    do throws(SDKError) {
+      let result = originating(try await adapter.renew(with: offered, of: identity))
       if !isProvided { instance.judgeAnswer(isUsable: true, of: service) }
-      await instance.renewed(originating(result), byItself: false, epoch: epoch, on: service)
-    case .failure(let error)?:
+      await instance.renewed(result, byItself: false, epoch: epoch, on: service)
+    } catch {
       // Neither a vendor that can't be reached nor its refusal is a failure of the provider.
       if !isProvided { instance.judgeAnswer(isUsable: error.origin != .provider, of: service) }
       await instance.step(service) {
@@ -182,30 +131,25 @@ struct ServiceWork: Sendable {
   }
 
   func probe(_ credential: Credential) async {
-    switch await repeatable({ () throws(SDKError) in try await adapter.probe(credential, of: identity) }) {
-    case nil: return
-    case .success?: await instance.step(service) { $0.probed(nil, epoch: epoch, on: service, $1) }
-    case .failure(let error)?: await instance.step(service) { $0.probed(error, epoch: epoch, on: service, $1) }
-    }
+    let error = await failure { () throws(SDKError) in _ = try await adapter.probe(credential, of: identity) }
+    await instance.step(service) { $0.probed(error, epoch: epoch, on: service, $1) }
   }
 
-  /// Probes a credential that was stored before this process started. Returns `false` when the drain has begun before
-  /// the vendor answered.
-  func probeFirst(_ credential: Credential) async -> Bool {
-    switch await repeatable({ () throws(SDKError) in try await adapter.probe(credential, of: identity) }) {
-    case nil: return false
-    case .success(let learned)?:
+  /// Probes a credential that was stored before this process started.
+  func probeFirst(_ credential: Credential) async {
+    do throws(SDKError) {
+      let learned = try await adapter.probe(credential, of: identity)
       await instance.verified(credential, epoch: epoch, nil, learned: learned, on: service)
-    case .failure(let error)?: await instance.verified(credential, epoch: epoch, error, on: service)
+    } catch {
+      await instance.verified(credential, epoch: epoch, error, on: service)
     }
-    return true
   }
 
   // MARK: The bridge
 
   func ask(_ request: InstanceActor.Request, askedAt: Timestamp) async {
     switch await request() {
-    case nil: await instance.giveBack(activity)
+    case nil: return
     case .success(let answer)?:
       await instance.step(service) { $0.answered(answer, epoch: epoch, askedAt: askedAt, on: service, $1) }
     case .failure(let error)?:
@@ -217,7 +161,7 @@ struct ServiceWork: Sendable {
   func confirm(_ request: InstanceActor.Request, _ error: SDKError) async {
     let confirmation: AuthenticationMachine.Confirmation
     switch await request() {
-    case nil: return await instance.giveBack(activity)
+    case nil: return
     case .success(let answer)?:
       instance.judgeAnswer(isUsable: true, of: service)
       confirmation = answer.proceed == true ? .proceed : .declined(error)
@@ -307,14 +251,10 @@ extension SDKError {
 
 /// Runs work and returns its error; `nil` if it succeeded.
 private func failure(_ work: () async throws(SDKError) -> Void) async -> SDKError? {
-  if case .failure(let error) = await outcome(of: work) { error } else { nil }
-}
-
-/// Runs work and returns its result.
-private func outcome<Value>(of work: () async throws(SDKError) -> Value) async -> Result<Value, SDKError> {
   do throws(SDKError) {
-    return .success(try await work())
+    try await work()
+    return nil
   } catch {
-    return .failure(error)
+    return error
   }
 }

@@ -9,7 +9,7 @@ public enum DaemonClosing: RPCNotification {
 
   /// The params of `daemon.closing`.
   public struct Params: RPCValue {
-    /// The time that requests in progress that must not be repeated have to finish.
+    /// How long requests in progress may take.
     public var graceSeconds: Double
 
     /// Creates params with these members.

@@ -81,11 +81,7 @@ extension Configuration {
       ]),
     ConfigurationTable(
       name: "shutdown", summary: "The end of the daemon.",
-      keys: [
-        .key(
-          "grace", Seconds.jsonSchema, default: "\"10s\"",
-          "Time that a stop waits for requests that a vendor must not get twice.")
-      ]),
+      keys: [.key("grace", Seconds.jsonSchema, default: "\"10s\"", "Time that requests in progress get.")]),
     ConfigurationTable(
       name: "backup", summary: "Backups of the state.",
       keys: [

@@ -8,8 +8,8 @@ import SDKProtocol
 import ServiceLifecycle
 import Systemd
 
-/// A service for the control socket. On shutdown it stops accepting and notifies subscribers. Requests in progress end
-/// as `Drain` says.
+/// A service for the control socket. On shutdown it stops accepting, notifies subscribers, and lets requests in
+/// progress end.
 struct ListenerService: Service {
   let listener: Listener
   let group: MultiThreadedEventLoopGroup
@@ -18,7 +18,6 @@ struct ListenerService: Service {
   let operations: Operations
   let events: EventHub
   let delegates: Delegates
-  let bridge: ProviderBridge
   let admission: PeerAdmission
   let allowances: UserAllowances
   let meter: ConnectionMeter
@@ -62,11 +61,8 @@ struct ListenerService: Service {
       await events.announce(
         RPCText.notification(method: DaemonClosing.name, params: params), to: delegates.connections)
     }
-    // First, so that clients do not repeat on the same connection what the next line gives back to them.
-    listener.drain(grace: .seconds(grace))
-    operations.drain.begin()
-    bridge.stop()
     delegates.close()
+    listener.drain(grace: .seconds(grace))
   }
 
   private func admit(_ peer: PeerCredentials) -> ConnectionAdmission {
