@@ -232,6 +232,26 @@ import Testing
     #expect(try desk.open()["token"]?["token"] == bob["access_token"])
   }
 
+  @Test("A revocation behind the removal of a device is dropped when its tokens are set again meanwhile")
+  func R16_aRevocationBehindTheRemovalOfADeviceIsDropped() throws {
+    let desk = try ServiceDesk()
+    let bob = try desk.grant("bob")
+    try desk.set(ServiceDesk.settings(bob))
+    try desk.line.call(
+      "push.register", desk.params("chat", ["endpoint": ["address": "device-one-00000000", "type": "fcm"]]))
+    try desk.vendor.script(
+      ["route": "DELETE /services/data/*/sobjects/MobilePushServiceDevice/*", "delayMs": 1500, "passThrough": true])
+    try desk.set(.null)
+    try eventually("the removal is on its way") { try desk.vendor.log().contains { $0["method"] == "DELETE" } }
+    try desk.set(ServiceDesk.settings(bob))
+    try eventually("nothing is left to do") {
+      try desk.line.call("instance.get", ["instance": "desk"])["pending"]?.arrayValue ?? [] == []
+    }
+    #expect(try desk.devices() == [])
+    #expect(try desk.revocations().isEmpty)
+    #expect(try desk.open()["token"]?["token"] == bob["access_token"])
+  }
+
   /// With `isInFlight`, the vendor says whose the settings are only after the late answer.
   @Test("Undoing a late refresh keeps a grant that is set again meanwhile", arguments: [true, false])
   func R16_undoingALateRefreshKeepsAGrantThatIsSetAgain(isInFlight: Bool) throws {

@@ -79,7 +79,13 @@ extension InstanceCore {
     for (key, value) in details where delivery.details[key] == next.details[key] { next.details[key] = value }
     next.attempts += 1
     next.nextAttemptAt = context.now + max(next.pause(random: context.random), failure?.retryAfter ?? 0)
-    let isOver = failure?.origin != .unreachable || next.deadline <= context.now
+    var isOver = failure?.origin != .unreachable || next.deadline <= context.now
+    if failure == nil, let rest = adapter.capabilities.cleanup?.rest(of: next) {
+      next = rest
+      next.attempts = 0
+      next.nextAttemptAt = context.now
+      isOver = false
+    }
     if isOver, let failure { step.add(.logAbandoned(next, failure), on: next.service) }
     let json = try? JSONValueEncoder.encode(next)
     if !isOver, let json {

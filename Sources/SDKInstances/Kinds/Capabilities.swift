@@ -128,6 +128,9 @@ public protocol LeavesCleanup: AnyObject, Sendable {
   /// any other error it is abandoned. The next attempt gets the details as this one leaves them, for example with a
   /// refresh token that it has rotated.
   func deliver(_ delivery: inout Delivery) async throws(SDKError)
+  /// Returns the rest of a delivery that has succeeded, which is made next; `nil`, the default, for none. What may end a
+  /// credential is a delivery by itself, so that a login during the part before it can spare that credential.
+  func rest(of delivery: Delivery) -> Delivery?
 }
 
 extension LeavesCleanup {
@@ -138,6 +141,7 @@ extension LeavesCleanup {
   public func logout(ofReplaced identity: IdentityRecord, now: Timestamp) -> Delivery? { nil }
   public func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery? { nil }
   public func sparing(_ identity: IdentityRecord, in delivery: Delivery) -> Delivery? { delivery }
+  public func rest(of delivery: Delivery) -> Delivery? { nil }
 }
 
 /// An SDK that adds data of its own to the result of `session.open`.

@@ -55,21 +55,30 @@ extension SalesforceAdapter {
     return spared.details[Key.devices] == nil ? nil : spared
   }
 
-  /// Removes the devices, and then revokes the token that their removal needs.
+  /// Removes the devices, or revokes the token that their removal needs.
   func deliver(_ delivery: inout Delivery) async throws(SDKError) {
     guard SalesforceAccount(delivery.details) != nil, let loginURL = delivery.details[Key.loginURL]?.reveal() else {
       return
     }
-    let devices = delivery.details[Key.devices]?.reveal().split(separator: " ").map(String.init) ?? []
-    do throws(SDKError) {
-      for device in devices { try await remove(device, &delivery.details) }
-    } catch {
-      if error.origin == .unreachable, delivery.attempts < Self.patience { throw error }
+    if let devices = delivery.details[Key.devices] {
+      do throws(SDKError) {
+        for device in devices.reveal().split(separator: " ") { try await remove(String(device), &delivery.details) }
+      } catch {
+        if error.origin == .unreachable, delivery.attempts < Self.patience { throw error }
+      }
+      return
     }
     guard delivery.details[Key.keepsToken] == nil,
       let token = SalesforceAccount(delivery.details)?.refreshToken ?? delivery.details[Key.accessToken]
     else { return }
     try await wire.revoke(token, at: loginURL)
+  }
+
+  func rest(of delivery: Delivery) -> Delivery? {
+    guard delivery.details[Key.devices] != nil, delivery.details[Key.keepsToken] == nil else { return nil }
+    var rest = delivery
+    rest.details[Key.devices] = nil
+    return rest
   }
 
   /// Removes a device. If the access token is refused, it is refreshed once.
