@@ -326,7 +326,7 @@ struct RenewalTests {
       world.store.failNextCommits(1)
       world.clock.advance(61)
       world.deadlines.wake()
-      try await eventually("the change has failed") { world.store.health != .ok }
+      try await eventually("the change has failed") { await desk.actor.heldUntil != nil }
       for _ in 0..<20 {
         world.deadlines.wake()
         try await Task.sleep(for: .milliseconds(10))
