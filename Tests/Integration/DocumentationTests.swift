@@ -65,7 +65,7 @@ import Testing
       default: #expect(block.1.isEmpty && block.2.firstMatch(of: /(?m)^(#|\$)\s/) == nil, "\(block.0)")
       }
     }
-    // What the quick start says of the first build.
+    // The figures that the quick start prints about the first build.
     let script = try String(contentsOf: Self.root.appendingPathComponent("Packaging/quickstart"), encoding: .utf8)
     let figures = script.matches(of: /about \d+ minutes|\d+ MB|[\d.]+ GB/).map { String($0.0) }
     #expect(figures.count == 3)

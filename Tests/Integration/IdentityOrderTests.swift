@@ -80,7 +80,7 @@ import Testing
       if let removed = probe.removed {
         #expect(!shown.contains(removed), "\(probe.method)")
       } else if hasUser || !probe.isOfOneKind {
-        // What the methods of a kind store is shown with its user only.
+        // The methods of a kind show stored values only while their user is signed in.
         #expect(shown.contains(mark), "\(probe.method): \(shown)")
       }
     }

@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import Testing
 
-/// What the daemon learned from outside and turned out wrong: each row says how it is unlearned without a restart.
+/// Facts from outside that turned out wrong. Each is unlearned without a restart.
 /// `VendorClockTests` has the vendor's clock, and `RecoveryHistoryTests` the pauses.
 @Suite struct UnlearnedTests {
   /// A fact from outside, and the way to unlearn it.

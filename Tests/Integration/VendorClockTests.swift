@@ -3,16 +3,16 @@ import Glibc
 import JSONRPC
 import Testing
 
-/// What is learned from the `Date` of a vendor's responses closes no way to a sign-in, is shown, and is unlearned.
+/// A wrong `Date` in a vendor's responses prevents no sign-in. The daemon reports it, and forgets it again.
 @Suite struct VendorClockTests {
-  /// Where a credential comes from that has ended by one of the two clocks.
+  /// The source of a credential that has expired by one of the two clocks.
   enum Source: String, CaseIterable {
     case caller, provider
     /// A provider whose token is opaque and has an `expiresAt`.
     case opaque
   }
 
-  /// How the vendor's `Date` differs from the machine's clock.
+  /// A difference between the vendor's `Date` and the machine's clock.
   enum Clock: String, CaseIterable {
     /// `Date` is wrong, as in a proxy's responses; the vendor itself has the right time.
     case wrongAhead, wrongBehind

@@ -4,7 +4,7 @@ import Testing
 
 /// The requests after a sign-in, and the frames of sockets, whose refusal repeats what was sent: none of it is shown.
 @Suite struct VendorEchoCallTests {
-  /// What the vendor refuses.
+  /// A call or a frame that the vendor refuses.
   enum Call: String, CaseIterable {
     case messagingPush, messagingLogout, messagingHandshake, messagingSubscription
     case supportPush, supportAnonymous
@@ -49,7 +49,7 @@ import Testing
     }
 
     var isSocket: Bool { reply("") != nil }
-    /// Whether nothing is shown of the refusal: nobody waits for the revocation, and a refused logout is a local one.
+    /// Whether the refusal is not shown: no caller waits for the revocation, and a refused logout is made locally.
     func isQuiet(_ status: Int) -> Bool {
       self == .salesforceRevocation || self == .messagingLogout && (status == 401 || status == 403)
     }

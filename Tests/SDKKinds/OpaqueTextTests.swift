@@ -12,7 +12,7 @@ import Testing
     "null", "NULL", "undefined", "None", "nil", "true", "False", " null\t", "\"abc\"", "'abc'", "\u{201C}abc", "<html>",
     " <!doctype html>", "\u{FEFF}abc",
   ]
-  /// What is before a credential in a header. Edna's servers take it.
+  /// Credentials with the words that precede them in a header. Edna's servers take it.
   static let schemes = ["Bearer abc", " bearer abc", "Authorization: abc", "authorization: Bearer abc"]
 
   @Test("What programs print in place of a credential is none", arguments: mistakes + schemes)

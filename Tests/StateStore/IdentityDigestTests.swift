@@ -17,7 +17,7 @@ import Testing
     #expect(digests.digest(of: "+79123456788", in: one) != digest)
     #expect(digests.digest(of: "+79123456789", in: other) != digest)
     #expect(IdentityDigests().digest(of: "+79123456789", in: one) != digest)
-    // Without a key, who tries all numbers would find this one.
+    // Without a key, trying all numbers would find this one.
     #expect(digest != TokenID(Secret("+79123456789")).description)
   }
 }

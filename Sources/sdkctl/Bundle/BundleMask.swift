@@ -3,7 +3,7 @@ import SDKProtocol
 
 /// A filter that takes the users of the daemon's instances out of texts.
 ///
-/// Texts of the daemon hold no secret, but may quote who is signed in, as a vendor's error does.
+/// Texts of the daemon hold no secret, but may name the signed-in user, as a vendor's error does.
 struct BundleMask {
   /// The replacement for a user's id, name or address.
   static let mark = "‹user›"

@@ -3,7 +3,7 @@ import JSONRPC
 
 /// A change of the identity.
 enum IdentityChange: String, CaseIterable {
-  /// A login while nobody is signed in.
+  /// A login without a former user.
   case first
   /// A login of another user.
   case other
@@ -23,7 +23,7 @@ enum IdentityChange: String, CaseIterable {
     }
   }
 
-  /// The user who is signed in after the change; `nil` if there is none. Each instance has its own users, because a
+  /// The signed-in user after the change; `nil` if there is none. Each instance has its own users, because a
   /// vendor may limit the credentials of a user.
   func user(of instance: String) -> String? {
     switch self {
@@ -197,7 +197,7 @@ final class IdentityChangeDesk {
 
   // MARK: Answers
 
-  /// What differs between two answers to the same call that nothing came between.
+  /// The members that differ between two answers to the same call in succession.
   private static let volatile = ["id", "ttl", "fromCache"]
 
   /// Returns the text of an answer that two calls with the same result have in common. Of a session, that is the user,
