@@ -24,6 +24,20 @@ struct DoctorMachineTests {
 
   // MARK: Units
 
+  /// Runs the doctor on a machine whose systemd prints the given properties.
+  ///
+  /// - Parameter first: a command of the shell that systemd runs before it answers.
+  private func findings(service: String, socket: String, first: String = ":") throws -> [String: Found] {
+    let desk = try Desk()
+    try desk.write("sdkd.service", service)
+    try desk.write("sdkd.socket", socket)
+    let script = "#!/bin/sh\ncd '\(desk.folder.path)' && \(first) && cat \"$2\" && echo && cat \"$3\"\n"
+    try desk.write("bin/systemctl", script, mode: 0o755)
+    let path = "\(desk.folder.path)/bin:/usr/bin:/bin"
+    return try findings(
+      desk.sdkctl(["doctor", "--system", "-o", "json"], environment: ["PATH": path, "SDKD_SOCKET": ""]))
+  }
+
   private static let running = "LoadState=loaded\nActiveState=active\nSubState=running\nUnitFileState=enabled\n"
   private static let stopped = "LoadState=loaded\nActiveState=inactive\nSubState=dead\nUnitFileState=enabled\n"
   private static let masked = "LoadState=masked\nActiveState=inactive\nSubState=dead\nUnitFileState=masked\n"
@@ -50,6 +64,18 @@ struct DoctorMachineTests {
       "systemctl unmask sdkd.socket sdkd.service; \(start)"
     ),
     (
+      "LoadState=loaded\nActiveState=activating\nSubState=auto-restart\n", running, "unit", "warning",
+      "sdkd.service is activating (auto-restart), 0 restarts.", "read why: journalctl -u sdkd.service"
+    ),
+    (
+      "LoadState=loaded\nActiveState=deactivating\nSubState=stop-post\n", running, "unit", "warning",
+      "sdkd.service is deactivating (stop-post), 0 restarts.", "read why: journalctl -u sdkd.service"
+    ),
+    (
+      "LoadState=loaded\nActiveState=reloading\nSubState=reload\n", running, "unit", "ok",
+      "sdkd.service is reloading (reload), 0 restarts.", ""
+    ),
+    (
       running.replacing("enabled", with: "disabled"), running, "boot", "warning", "sdkd.service is disabled",
       "systemctl enable sdkd.service"
     ),
@@ -65,12 +91,7 @@ struct DoctorMachineTests {
   @Test(
     "A limit of descriptors in a drop-in is named while the daemon can't run with it", arguments: [64, 512, 65_536])
   func descriptorsOfTheUnit(limit: Int) throws {
-    let desk = try Desk()
-    try desk.write("state.txt", "\(Self.stopped)LimitNOFILESoft=\(limit)\n")
-    try desk.write("bin/systemctl", "#!/bin/sh\nexec cat '\(desk.folder.path)/state.txt'\n", mode: 0o755)
-    let path = "\(desk.folder.path)/bin:/usr/bin:/bin"
-    let found = try findings(
-      desk.sdkctl(["doctor", "--system", "-o", "json"], environment: ["PATH": path, "SDKD_SOCKET": ""]))
+    let found = try findings(service: "\(Self.stopped)LimitNOFILESoft=\(limit)\n", socket: Self.running)
     let finding = found["descriptors"]
     #expect(finding?.status == (limit < 4096 ? "failing" : nil))
     #expect(finding?.message.hasPrefix("The daemon may open \(limit) files.") != false)
@@ -80,13 +101,7 @@ struct DoctorMachineTests {
   @Test("Stopped, masked and disabled units are named with the command that helps", arguments: units.indices)
   func unitStates(index: Int) throws {
     let row = Self.units[index]
-    let desk = try Desk()
-    try desk.write("sdkd.service", row.service + "NRestarts=0\n")
-    try desk.write("sdkd.socket", row.socket + "NRestarts=0\n")
-    try desk.write("bin/systemctl", "#!/bin/sh\nexec cat '\(desk.folder.path)'/\"$2\"\n", mode: 0o755)
-    let path = "\(desk.folder.path)/bin:/usr/bin:/bin"
-    let found = try findings(
-      desk.sdkctl(["doctor", "--system", "-o", "json"], environment: ["PATH": path, "SDKD_SOCKET": ""]))
+    let found = try findings(service: row.service + "NRestarts=0\n", socket: row.socket + "NRestarts=0\n")
     let finding = try #require(found[row.check], "\(found)")
     #expect(finding.status == row.status && finding.message.hasPrefix(row.says), "\(finding)")
     #expect(finding.advice == row.advice)
@@ -94,6 +109,16 @@ struct DoctorMachineTests {
       // No other check gives advice that can't work.
       #expect(found["socket"]?.advice == row.advice && found["daemon"]?.advice == row.advice, "\(found)")
     }
+  }
+
+  @Test("systemd may take its time to answer; without an answer the doctor says so")
+  func slowSystemd() throws {
+    let slow = try findings(service: Self.stopped, socket: Self.stopped, first: "sleep 1")
+    #expect(slow["unit"]?.advice == Self.start && slow["daemon"]?.advice == Self.start, "\(slow)")
+
+    let mute = try findings(service: Self.stopped, socket: Self.stopped, first: "exec sleep 600")
+    #expect(mute["unit"]?.status == "warning", "\(mute)")
+    #expect(mute["unit"]?.message == "systemd did not say how the daemon's units are: it took too long.", "\(mute)")
   }
 
   // MARK: Configuration

@@ -52,26 +52,16 @@ struct UnitCheck {
   let service: State
   let socket: State
 
-  /// Asks systemd for the units of a daemon. Returns `nil` for a daemon without units, or when systemd does not respond
-  /// in time.
-  static func of(_ place: DaemonPlace, until deadline: ContinuousClock.Instant) -> UnitCheck? {
-    guard let unit = place.unit, let service = show("\(unit).service", place, deadline),
-      let socket = show("\(unit).socket", place, deadline)
-    else { return nil }
-    return UnitCheck(place: place, service: service, socket: socket)
+  /// Reads the states of a daemon's two units, as `UnitQuestion` gets them. Returns `nil` for other text.
+  init?(place: DaemonPlace, answer: String) {
+    let lines = answer.split(separator: "\n", omittingEmptySubsequences: false)
+    let units = lines.split(whereSeparator: \.isEmpty).map { State($0.joined(separator: "\n")) }
+    guard units.count == 2 else { return nil }
+    self.init(place: place, service: units[0], socket: units[1])
   }
 
-  private static func show(
-    _ unit: String, _ place: DaemonPlace, _ deadline: ContinuousClock.Instant
-  ) -> State? {
-    let manager = place.mode == .user ? ["--user"] : []
-    let words =
-      ["systemctl"] + manager + [
-        "show", unit,
-        "--property=ActiveState,SubState,Result,NRestarts,ExecMainStatus,StatusText,LoadState,UnitFileState,LimitNOFILESoft",
-      ]
-    guard let ended = try? ChildProcess.run(words, until: deadline), ended.status == 0 else { return nil }
-    return State(ended.output)
+  init(place: DaemonPlace, service: State, socket: State) {
+    (self.place, self.service, self.socket) = (place, service, socket)
   }
 
   /// The findings; none for units that do not exist.
@@ -114,7 +104,7 @@ struct UnitCheck {
         .failing, "unit", words,
         advice: "read why: \(journal) -u \(name); then \(systemctl("reset-failed \(both)")); "
           + systemctl("start \(both)"))
-    case ("activating", _):
+    case ("activating", _), ("deactivating", _):
       return Finding(
         service.restarts == 0 ? .warning : .failing, "unit", "\(name) is \(service.words).\(reason)",
         advice: "read why: \(journal) -u \(name)")
@@ -122,7 +112,7 @@ struct UnitCheck {
       return Finding(
         .failing, "unit", "\(stopped.joined(separator: " and ")) \(stopped.count == 1 ? "is" : "are") stopped.",
         advice: systemctl("start \(both)"))
-    case ("active", _): return Finding(.ok, "unit", "\(name) is \(service.words).")
+    case ("active", _), ("reloading", _): return Finding(.ok, "unit", "\(name) is \(service.words).")
     case ("inactive", "active"):
       return Finding(
         .warning, "unit", "\(name) is stopped, so that no token is renewed. \(unit).socket starts it at the next call.",
