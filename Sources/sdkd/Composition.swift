@@ -37,20 +37,20 @@ struct Composition {
     // Vendors have an event loop of their own, so that their traffic and TLS, with hundreds of connections, delay no
     // caller. A single one never occupies more than one processor.
     let vendors = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    let network = VendorNetwork(configuration.network)
+    let network = VendorNetwork(configuration.network.options)
     let http = VendorHTTPClient(group: vendors, network: network)
     let operations = Operations()
     let clock = WallClock.system
     let deadlines = Deadlines(clock: clock)
     let logLevel = TemporaryLogLevel(
-      configured: configuration.logLevel, clock: clock, deadlines: deadlines, logger: logger
+      configured: configuration.log.level, clock: clock, deadlines: deadlines, logger: logger
     ) { [log] in log.setLevel($0) }
     let events = EventHub(
-      store: opened.store, operations: operations, logger: logger, limits: configuration.subscriptions,
+      store: opened.store, operations: operations, logger: logger, limits: configuration.limits.subscriptions,
       onEvent: { audit.record($0) })
     let breakers = BreakerEvents(operations: operations)
     let delegates = Delegates(
-      grace: .seconds(configuration.delegateGrace), logger: logger,
+      grace: configuration.delegate.grace, logger: logger,
       memory: opened.database == nil ? nil : DelegateNote(path: "\(paths.state)/delegates.json"), now: clock.now,
       start: operations.start, later: { deadlines.set("delegates", at: $0, $1) })
     let bridge = ProviderBridge(
@@ -80,7 +80,7 @@ struct Composition {
 
     let live = LiveConfiguration(configuration)
     let metrics = MetricsService(group: group, operations: operations, meters: meters, logger: logger)
-    _ = await metrics.use(configuration.metricsListen)
+    _ = await metrics.use(configuration.metrics.listen)
     let report = ReloadReport(
       registry: registry, notifier: notifier, logger: logger, saysReady: saysReady, note: opened.note)
     let keeping = StateKeeping(opened: opened, directory: paths.state, settings: { live.current.backup })
@@ -94,6 +94,7 @@ struct Composition {
       let kept = watch.isDiskStalled ? [] : keeping.checks
       return [report.health] + metrics.checks + watch.checks + kept + AuditLog.checks(log.lostAudit)
     }
+    meters.collectLimits { live.current }
     meters.collect(
       from: HealthReading(
         checks: { [registry.storeCheck] + problems() },
@@ -115,7 +116,7 @@ struct Composition {
       observers: [audit, meters.calls])
     meters.collect(from: gateway)
 
-    let allowances = UserAllowances(configuration.connections)
+    let allowances = UserAllowances(configuration.limits.connectionsInForce)
     let admission = PeerAdmission(registry: registry, allowances: allowances)
     let reloader = Reloader(
       load: { [paths] in paths.load() },

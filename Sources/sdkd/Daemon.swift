@@ -41,7 +41,7 @@ struct Daemon {
     }
     let loaded = paths.load()
     let writer: LogWriter
-    do { writer = try LogSystem.bootstrap(level: loaded.configuration.logLevel, output: output) } catch {
+    do { writer = try LogSystem.bootstrap(level: loaded.configuration.log.level, output: output) } catch {
       return fail("The log can't be set up: \(error)")
     }
     defer { _ = writer.flush(deadline: .now + .seconds(2)) }
@@ -51,7 +51,7 @@ struct Daemon {
     for refusal in passed.refusals { logger.warning("\(refusal)") }
     for name in passed.refusedNames { notifier.removeStored(named: name) }
 
-    if paths.isService, loaded.configuration.sameUid {
+    if paths.isService, loaded.configuration.bridge.sameUid {
       logger.warning(
         """
         [bridge] same_uid is on: a provider with command runs with this daemon's user, and so could read the state \

@@ -43,6 +43,32 @@ import Testing
     }
   }
 
+  @Test("Each limit is a gauge, with the value that daemon.info tells, also after a reload")
+  func limits() throws {
+    let others = "max_in_flight = 7\nframe_timeout = \"1.5m\"\nbuffered_bytes_per_uid = \"2MiB\"\n"
+    func settings(_ connections: Int) -> String {
+      "[limits]\nconnections = \(connections)\n\(others)[bridge]\nmax_concurrent = 3\n"
+    }
+    let desk = try Desk.open(configuration: settings(5))
+    let line = try desk.connect()
+    let set = ["max_in_flight": 7.0, "frame_timeout": 90, "buffered_bytes_per_uid": 2_097_152, "max_concurrent": 3]
+    for connections in [5, 6] {
+      try desk.write("sdkd.toml", settings(connections))
+      try line.call("daemon.reload")
+      let metrics = try metrics(line)
+      func gauge(_ name: String) -> Double { metrics.sum("sdkd_limit", ["name": name]) }
+      for (name, value) in set { #expect(gauge(name) == value, "\(name)") }
+      #expect(gauge("connections") == Double(connections))
+      let told = try #require(try line.call("daemon.info")["limits"]?.objectValue)
+      for member in told.members where member.key != "callBurst" {
+        // maxInFlight is max_in_flight there.
+        let name = member.key.map { $0.isUppercase ? "_\($0.lowercased())" : "\($0)" }.joined()
+        #expect(gauge(name) == member.value.doubleValue, "\(name)")
+      }
+      #expect(told.members.count == metrics["sdkd_limit"].count - 2 + 1, "without two of bridge, with callBurst")
+    }
+  }
+
   @Test func callsAreCountedByMethodAndOutcome() throws {
     let desk = try Desk.open()
     let line = try desk.connect()

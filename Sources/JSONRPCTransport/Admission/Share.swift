@@ -123,7 +123,8 @@ public struct AllowanceLimits: Sendable, Hashable {
   public var callBurst: Int { Self.times(callsPerSecond, 2) }
   /// The number of messages of any kind that are read per second, including refused calls. Beyond it, reading slows
   /// down.
-  public var messagesPerSecond: Int
+  public var messagesPerSecond: Int { chosenMessages ?? Self.times(callsPerSecond, 4) }
+  private let chosenMessages: Int?
   /// The number of messages in a burst after idle time.
   public var messageBurst: Int { messagesPerSecond }
   /// The largest number of requests that run or wait to run.
@@ -139,7 +140,7 @@ public struct AllowanceLimits: Sendable, Hashable {
     callsPerSecond: Int = 500, messagesPerSecond: Int? = nil, maxInFlight: Int = 1024, maxBufferedBytes: Int = 32 << 20
   ) {
     self.callsPerSecond = callsPerSecond
-    self.messagesPerSecond = messagesPerSecond ?? Self.times(callsPerSecond, 4)
+    chosenMessages = messagesPerSecond
     self.maxInFlight = maxInFlight
     self.maxBufferedBytes = maxBufferedBytes
   }

@@ -30,6 +30,16 @@ public struct Seconds: Sendable, Hashable, Comparable {
     return nil
   }
 
+  /// Returns a duration as text that this type reads, such as `10m`, in the largest unit that leaves no fraction.
+  public static func text(of duration: Duration) -> String {
+    let seconds = duration / .seconds(1)
+    let units: [(String, Double)] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]
+    for (suffix, factor) in units {
+      if let count = Int(exactly: seconds / factor), count > 0 || factor == 1 { return "\(count)\(suffix)" }
+    }
+    return "\(seconds)s"
+  }
+
   /// The length as a `Duration`.
   public var duration: Duration { .seconds(value) }
 

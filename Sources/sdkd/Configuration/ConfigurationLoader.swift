@@ -59,8 +59,8 @@ enum ConfigurationLoader {
       guard let (document, mode) = files.instanceDocument(file, log) else { continue }
       let reader = InstanceFileReader(
         document: document, mode: mode, kinds: kinds, secrets: secrets, log: log,
-        refusesCommand: commandNeedsSameUid && !loaded.configuration.sameUid,
-        networkAllow: loaded.configuration.networkAllow)
+        refusesCommand: commandNeedsSameUid && !loaded.configuration.bridge.sameUid,
+        networkAllow: loaded.configuration.network.allow)
       if let id = reader.id {
         if let other = known[id] {
           log.add("id", "\(id) is the id in \(other) too; each id stands in one file.")

@@ -17,21 +17,23 @@ struct MergedSettings {
     for table in Configuration.tables {
       guard let members = document[table.name]?.objectValue else { continue }
       var merged = root[table.name]?.objectValue ?? [:]
-      for key in table.keys {
-        guard let value = members[key.name] else { continue }
-        set(key, value, in: &merged, at: "\(table.name).\(key.name)")
+      for setting in table.settings {
+        guard let value = members[setting.name] else { continue }
+        set(setting, value, in: &merged, at: "\(table.name).\(setting.name)")
       }
       root[table.name] = .object(merged)
     }
   }
 
-  private mutating func set(_ key: ConfigurationTable.Key, _ value: JSON, in table: inout JSONObject, at path: String) {
-    if key.isMerged, let former = table[key.name]?.objectValue, let members = value.objectValue {
-      let known = (key.schema.members ?? []).compactMap { member in members[member.name].map { (member.name, $0) } }
-      table[key.name] = .object(former.merged(with: JSONObject(known)))
+  private mutating func set(
+    _ setting: Setting<Configuration>, _ value: JSON, in table: inout JSONObject, at path: String
+  ) {
+    if setting.isMerged, let former = table[setting.name]?.objectValue, let members = value.objectValue {
+      let known = (setting.schema.members ?? []).compactMap { member in members[member.name].map { (member.name, $0) } }
+      table[setting.name] = .object(former.merged(with: JSONObject(known)))
       for (name, _) in known { origins.note(path.appending(key: name)) }
     } else {
-      table[key.name] = value
+      table[setting.name] = value
       origins.note(path)
     }
   }
@@ -41,10 +43,10 @@ extension MergedSettings {
   /// The settings that files set, each with its value, file and line, for `sdkctl config show`. Contains no secret.
   var shown: JSON {
     var shown: [JSON] = []
-    for (table, key) in Configuration.tables.flatMap({ table in table.keys.map { (table.name, $0) } }) {
-      guard let value = root[table]?[key.name] else { continue }
-      let path = "\(table).\(key.name)"
-      if key.isMerged, let members = value.objectValue {
+    for (table, setting) in Configuration.tables.flatMap({ table in table.settings.map { (table.name, $0) } }) {
+      guard let value = root[table]?[setting.name] else { continue }
+      let path = "\(table).\(setting.name)"
+      if setting.isMerged, let members = value.objectValue {
         shown += members.members.map { entry(path.appending(key: $0.key), $0.value) }
       } else {
         shown.append(entry(path, value))

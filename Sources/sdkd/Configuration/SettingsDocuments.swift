@@ -8,7 +8,7 @@ enum SettingsDocument {
     let tables = Configuration.tables.map { table -> JSON in
       [
         "name": .string(table.name), "summary": .string(table.summary),
-        "keys": .array(table.keys.map { $0.document }),
+        "keys": .array(table.settings.map { $0.document }),
       ]
     }
     var schemas = JSONObject()
@@ -21,7 +21,7 @@ enum SettingsDocument {
   }
 }
 
-extension ConfigurationTable.Key {
+extension Setting {
   fileprivate var document: JSON {
     [
       "name": .string(name), "summary": .string(summary), "schema": schema.document,
@@ -42,13 +42,13 @@ extension Configuration {
       """
     for table in tables {
       text += "\n# \(table.summary)\n[\(table.name)]\n"
-      for key in table.keys { text += key.commented(in: table.name) }
+      for setting in table.settings { text += setting.commented(in: table.name) }
     }
     return text
   }
 }
 
-extension ConfigurationTable.Key {
+extension Setting {
   /// Returns the key as lines of comment. A setting has no space after the `#`, an explanation has one.
   fileprivate func commented(in table: String) -> String {
     let note = isDefault ? summary : "\(summary) An example:"

@@ -44,6 +44,16 @@ struct Meters: Sendable {
     }
   }
 
+  /// Adds the limits of the configuration, read at each request for metrics.
+  func collectLimits(_ configuration: @escaping @Sendable () -> Configuration) {
+    registry.collect {
+      let configuration = configuration()
+      return Configuration.tables.flatMap(\.settings).filter(\.isLimit).compactMap { setting in
+        setting.number.map { MetricSample(.limit, [setting.name], is: $0(configuration)) }
+      }
+    }
+  }
+
   /// Adds the number of calls in progress, read at each request for metrics.
   func collect(from gateway: Gateway) {
     registry.collect { [MetricSample(.callsInFlight, is: gateway.callsInProgress)] }

@@ -97,6 +97,9 @@ extension MetricFamily {
   static let changesWaiting = MetricFamily(
     "sdkd_store_changes_waiting", .gauge, "Changes that wait for the next transaction.")
 
+  static let limit = MetricFamily(
+    "sdkd_limit", .gauge, labels: ["name"], "Limits of sdkd.toml in force, in counts, bytes or seconds.")
+
   static let health = MetricFamily(
     "sdkd_health_status", .gauge, labels: ["check"], "Checks of daemon.health: 0 is ok, 1 degraded, 2 failing.")
   static let backupTime = MetricFamily(
@@ -122,7 +125,8 @@ extension MetricFamily {
     "process_start_time_seconds", .gauge, unit: "seconds", "When the process started, in seconds since 1970.")
 
   static let aboutTheProcess = [
-    transactions, transactionDuration, transactionSize, changesFailed, changesWaiting, health, backupTime, logDropped,
+    transactions, transactionDuration, transactionSize, changesFailed, changesWaiting, limit, health, backupTime,
+    logDropped,
     auditLost, metricsRejected, build, cpu, resident, openFiles, mostFiles, startTime,
   ]
 

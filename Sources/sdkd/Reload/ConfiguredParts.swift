@@ -33,18 +33,18 @@ struct ConfiguredParts: Sendable {
   ///
   /// - Returns: the settings that could not be applied.
   func use(_ configuration: Configuration) async -> [DaemonReload.Problem] {
-    logLevel.use(configuration.logLevel)
+    logLevel.use(configuration.log.level)
     registry.use(
       access: configuration.access(paths, names: names), maximumPerUid: configuration.limits.instances)
-    network.use(configuration.network)
-    listener.use(configuration.transport)
-    allowances.use(configuration.connections)
+    network.use(configuration.network.options)
+    listener.use(configuration.limits.transport)
+    allowances.use(configuration.limits.connectionsInForce)
     bridge.use(configuration.bridge(paths))
-    delegates.use(grace: .seconds(configuration.delegateGrace))
-    await events.use(configuration.subscriptions)
-    await database?.use(configuration.retention)
+    delegates.use(grace: configuration.delegate.grace)
+    await events.use(configuration.limits.subscriptions)
+    await database?.use(configuration.events.retention)
     live.use(configuration)
-    guard let problem = await metrics.use(configuration.metricsListen) else { return [] }
+    guard let problem = await metrics.use(configuration.metrics.listen) else { return [] }
     return [DaemonReload.Problem(key: "metrics.listen", message: problem)]
   }
 }

@@ -25,10 +25,10 @@ struct ListenerService: Service {
   let socketFile: ControlSocketFile?
   /// Ends the requests to vendors that are in progress.
   let hangUp: @Sendable () async -> Void
-  private var grace: Double { live.current.grace }
+  private var grace: Double { live.current.shutdown.grace / .seconds(1) }
 
   private var settings: ConnectionSettings {
-    ConnectionSettings(limits: live.current.transport, takesLargeFrames: { gateway.takesLargeFrames($0) })
+    ConnectionSettings(limits: live.current.limits.transport, takesLargeFrames: { gateway.takesLargeFrames($0) })
   }
 
   func run() async throws {

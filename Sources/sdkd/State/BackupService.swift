@@ -17,7 +17,7 @@ struct BackupService: Service {
   }
 
   let store: SQLiteStateStore
-  let settings: @Sendable () -> Configuration.Backup
+  let settings: @Sendable () -> BackupSettings
   let status: Status
   let logger: Logger
   var now: @Sendable () -> Timestamp = { .now }
@@ -44,9 +44,9 @@ struct BackupService: Service {
   /// Returns the seconds until the next backup; `nil` when backups are disabled.
   private func seconds(_ schedule: inout BackupSchedule) -> Double? {
     let settings = settings()
-    guard settings.every.value > 0 else { return nil }
+    guard settings.every / .seconds(1) > 0 else { return nil }
     let own = store.backups.filter(\.isOwn).map(\.createdAt)
-    return schedule.wait(after: own, every: settings.every.value, now: now(), instant: instant())
+    return schedule.wait(after: own, every: settings.every / .seconds(1), now: now(), instant: instant())
   }
 
   /// Makes a backup. Returns whether it was made.

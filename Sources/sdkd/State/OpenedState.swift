@@ -27,7 +27,7 @@ struct OpenedState {
     Directories.make(Directories.parent(of: paths.state), mode: paths.isUserDaemon ? 0o700 : 0o755)
     do throws(StoreOpenError) {
       let database = try await SQLiteStateStore.open(
-        directory: paths.state, rootKey: rootKey(logger), retention: configuration.retention, logger: logger,
+        directory: paths.state, rootKey: rootKey(logger), retention: configuration.events.retention, logger: logger,
         withhold: withhold, observer: observer)
       report(database.meta, logger)
       return OpenedState(store: database, database: database, failure: nil, hold: nil)

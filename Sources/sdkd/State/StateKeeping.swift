@@ -7,10 +7,10 @@ struct StateKeeping {
   let opened: OpenedState
   /// The state directory.
   let directory: String
-  let settings: @Sendable () -> Configuration.Backup
+  let settings: @Sendable () -> BackupSettings
   private let status = BackupService.Status()
 
-  init(opened: OpenedState, directory: String, settings: @escaping @Sendable () -> Configuration.Backup) {
+  init(opened: OpenedState, directory: String, settings: @escaping @Sendable () -> BackupSettings) {
     self.opened = opened
     self.directory = directory
     self.settings = settings

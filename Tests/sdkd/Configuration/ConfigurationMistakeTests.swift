@@ -173,8 +173,8 @@ struct ConfigurationMistakeTests {
     try files.write(
       files.main, "[access]\nadmins = [\"x\", \"user:a\"]\n[log]\nlevel = \"debug\"\n[shutdown]\ngrace=\"x\"")
     let read = files.load().configuration
-    #expect(read.admins.map(\.text) == ["user:a"])
-    #expect(read.logLevel.rawValue == "debug")
-    #expect(read.grace == 10)
+    #expect(read.access.admins.map(\.text) == ["user:a"])
+    #expect(read.log.level.rawValue == "debug")
+    #expect(read.shutdown.grace == .seconds(10))
   }
 }

@@ -21,7 +21,7 @@ struct ConfigurationTests {
     #expect(configuration.commands(Self.paths(uid: 998)) == .nobody)
     #expect(!configuration.bridge(Self.paths(uid: 998)).commands)
     #expect(configuration.bridge(Self.paths(uid: 0)).commands)
-    configuration.sameUid = true
+    configuration.bridge.sameUid = true
     #expect(configuration.commands(Self.paths(uid: 998)) == .admins)
     #expect(configuration.bridge(Self.paths(uid: 998)).commands)
   }
@@ -41,32 +41,31 @@ struct ConfigurationTests {
     let loaded = files.load()
     #expect(loaded.lines == [])
     let read = loaded.configuration
-    #expect(read.admins.map(\.text) == ["group:sdkd-admin", "unit:kiosk.service+user:kiosk"])
-    #expect(read.createRules.map(\.prefix) == ["support-", ""])
-    #expect(read.createRules.map(\.who.text) == ["group:support", "*"])
-    #expect(read.createRules.map(\.max) == [5, 1])
+    #expect(read.access.admins.map(\.text) == ["group:sdkd-admin", "unit:kiosk.service+user:kiosk"])
+    #expect(read.access.create.map(\.prefix) == ["support-", ""])
+    #expect(read.access.create.map(\.who.text) == ["group:support", "*"])
+    #expect(read.access.create.map(\.max) == [5, 1])
     #expect(read.bridge(Self.paths(uid: 0)).allow == ["/usr/libexec/sdkd"])
-    #expect(read.sameUid)
-    #expect(read.providerSlots == SlotLimits(concurrent: 8, running: 16))
-    #expect(read.limits.maxFrameBytes == .kibibytes(2048))
-    #expect(read.transport.maxFrameBytes == 2 << 20)
-    #expect(read.transport.maxOutboundBytes == 1_000_000)
-    #expect(read.transport.frameTimeout == .seconds(5))
-    #expect(read.transport.writeTimeout == .seconds(90))
-    #expect(read.transport.maxInFlight == 10)
+    #expect(read.bridge.sameUid)
+    #expect(read.bridge.slots == SlotLimits(concurrent: 8, running: 16))
+    #expect(read.limits.transport.maxFrameBytes == 2 << 20)
+    #expect(read.limits.transport.maxOutboundBytes == 1_000_000)
+    #expect(read.limits.transport.frameTimeout == .seconds(5))
+    #expect(read.limits.transport.writeTimeout == .seconds(90))
+    #expect(read.limits.transport.maxInFlight == 10)
     #expect(read.limits.published["callsPerSecond"] == 50)
     #expect(read.limits.published["callBurst"] == 100)
-    #expect(read.connections.user.callsPerSecond == 50)
-    #expect(read.connections.user.maxInFlight == 20)
-    #expect(read.connections.user.maxBufferedBytes == 2 << 20)
-    #expect([read.connections.perUser, read.connections.total] == [7, 9])
-    #expect([read.limits.connections, read.limits.subscriptions, read.limits.instances] == [7, 0, 3])
-    #expect(read.retention == EventRetention(maxAge: 2 * 86_400, maxCountPerInstance: 10))
-    #expect(read.networkAllow == ["zendesk.com", "10.1.2.3"])
-    #expect(read.metricsListen == .loopback(address: "::1", port: 9464))
-    #expect(read.grace == 2.5)
-    #expect(read.backup == Configuration.Backup(every: Seconds(literal: 43_200), keep: 7))
-    #expect(read.logLevel == .warning)
+    #expect(read.limits.connections.user.callsPerSecond == 50)
+    #expect(read.limits.connections.user.maxInFlight == 20)
+    #expect(read.limits.connections.user.maxBufferedBytes == 2 << 20)
+    #expect([read.limits.connections.perUser, read.limits.connections.total] == [7, 9])
+    #expect([read.limits.subscriptions.perConnection, read.limits.instances] == [0, 3])
+    #expect(read.events.retention == EventRetention(maxAge: 2 * 86_400, maxCountPerInstance: 10))
+    #expect(read.network.allow == ["zendesk.com", "10.1.2.3"])
+    #expect(read.metrics.listen == .loopback(address: "::1", port: 9464))
+    #expect(read.shutdown.grace == .seconds(2.5))
+    #expect(read.backup == BackupSettings(every: .seconds(43_200), keep: 7))
+    #expect(read.log.level == .warning)
     let names = ResolvedNames { _ in }
     #expect(read.access(Self.paths(isUserDaemon: true, uid: 4), names: names).ownUid == 4)
   }
@@ -86,15 +85,15 @@ struct ConfigurationTests {
     let loaded = files.load()
     #expect(loaded.lines == [])
     var read = loaded.configuration
-    #expect(read.createRules.count == 1 && read.networkAllow?.count == 2 && read.metricsListen != nil)
-    #expect(read.providerDirectories.count == 1 && read.providerSockets != nil)
-    (read.createRules, read.networkAllow, read.metricsListen, read.providerDirectories) = ([], nil, nil, [])
-    #expect(read.network.exceptions.entries.count == 2)
-    (read.providerSockets, read.network.exceptions) = (nil, .init())
+    #expect(read.access.create.count == 1 && read.network.allow?.count == 2 && read.metrics.listen != nil)
+    #expect(read.bridge.allow.count == 1 && read.bridge.unitSockets != nil)
+    (read.access.create, read.network.allow, read.metrics.listen, read.bridge.allow) = ([], nil, nil, [])
+    #expect(read.network.options.exceptions.entries.count == 2)
+    (read.bridge.unitSockets, read.network.options.exceptions) = (nil, .init())
     #expect(read == Configuration())
     for table in Configuration.tables {
-      for key in table.keys {
-        #expect(text.contains { $0.hasPrefix("\(key.name) = ") || $0 == "[[\(table.name).\(key.name)]]" })
+      for setting in table.settings {
+        #expect(text.contains { $0.hasPrefix("\(setting.name) = ") || $0 == "[[\(table.name).\(setting.name)]]" })
       }
     }
   }
@@ -107,12 +106,9 @@ struct ConfigurationTests {
     let loaded = files.load()
     #expect(loaded.lines == [])
     let limits = loaded.configuration.limits
-    #expect(limits.totalBufferedBytes == .kibibytes(512 * 1024))
-    #expect(limits.totalMessagesPerSecond == 40_000)
-    #expect(limits.totalSubscriptions == 9000)
-    #expect(loaded.configuration.connections.totalMessagesPerSecond == 40_000)
-    #expect(loaded.configuration.connections.totalBufferedBytes == 512 << 20)
-    #expect(loaded.configuration.subscriptions.total == 9000)
+    #expect(limits.connections.totalBufferedBytes == 512 << 20)
+    #expect(limits.connections.totalMessagesPerSecond == 40_000)
+    #expect(limits.subscriptions.total == 9000)
   }
 
   @Test func `With a mistake callers are told, without the file's name`() throws {
@@ -125,8 +121,8 @@ struct ConfigurationTests {
         "\(files.main):2: log.level: This must be one of trace, debug, info, notice, warning, error, critical."
       ])
     // The unreadable file may configure more retention than the defaults, so no events or backups are deleted.
-    #expect(loaded.configuration.retention.maxCountPerInstance == 1_000_000_000)
-    #expect(loaded.configuration.backup.every.value == 0)
+    #expect(loaded.configuration.events.retention.maxCountPerInstance == 1_000_000_000)
+    #expect(loaded.configuration.backup.every == .zero)
   }
 
   private static let full = """

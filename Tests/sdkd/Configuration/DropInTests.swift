@@ -133,7 +133,7 @@ struct DropInTests {
     try files.write(files.main, "[limits]\nsubscriptions = 1\ninstances = 9")
     try files.write(files.dropIn("\u{E9}"), "")
     let limits = files.load().configuration.limits
-    #expect(limits.instances == 4 && limits.subscriptions == 1 && limits.connections == 4)
+    #expect(limits.instances == 4 && limits.subscriptions.perConnection == 1 && limits.connections.perUser == 4)
   }
 
   @Test("A drop-in that can't be used is a mistake, and so are too many")

@@ -27,7 +27,7 @@ import Testing
       """
     ) { try $0.write("secret", "user:hunter2\n", mode: 0o600) }
     #expect(loaded.lines == [])
-    let network = loaded.configuration.network
+    let network = loaded.configuration.network.options
     #expect(network.proxy == ProxyChoice("http://proxy.example:3128"))
     #expect(network.credentials == Secret("user:hunter2"))
     #expect(network.exceptions.entries == ["intranet.example.org", "10.0.0.0/8", "2001:db8::1"])
@@ -35,7 +35,7 @@ import Testing
     let credential = try load("proxy = \"environment\"\nproxy_credentials = { credential = \"proxy\" }") {
       try $0.write("proxy", "user:hunter2", mode: 0o400)
     }
-    #expect(credential.configuration.network.credentials == Secret("user:hunter2"))
+    #expect(credential.configuration.network.options.credentials == Secret("user:hunter2"))
   }
 
   @Test(

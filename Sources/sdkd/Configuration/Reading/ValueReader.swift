@@ -9,6 +9,8 @@ struct ValueReader {
   let log: MistakeLog
   /// The path of `root` in the document.
   var base = ""
+  /// Resolves the secrets that values refer to.
+  var secrets = SecretSource(credentialsDirectory: nil)
 
   /// Returns the value at a path; `nil` when it is missing or invalid.
   ///
@@ -29,7 +31,7 @@ struct ValueReader {
   }
 
   /// Returns an integer within bounds, which the schema has checked too; `nil` otherwise.
-  func integer(at path: String, _ bounds: some RangeExpression<Int>) -> Int? {
+  func integer(at path: String, _ bounds: ClosedRange<Int>) -> Int? {
     json(at: path)?.intValue.flatMap { bounds.contains($0) ? $0 : nil }
   }
 
@@ -37,19 +39,37 @@ struct ValueReader {
   func element(_ index: Int, of path: String) -> ValueReader {
     let elements = json(at: path)?.arrayValue ?? []
     let element = elements.indices.contains(index) ? elements[index] : .null
-    return ValueReader(root: element, log: log, base: base.appending(key: "\(path)[\(index)]"))
+    return ValueReader(root: element, log: log, base: base.appending(key: "\(path)[\(index)]"), secrets: secrets)
   }
 
-  /// Returns a duration from `least` to `most` seconds; `nil` when it is missing or invalid. The mistake for an invalid
-  /// one is "This must be `words`."
-  func duration(at path: String, from least: UInt32, to most: UInt32, _ words: String) -> Seconds? {
-    value(Seconds.self, at: path) {
-      ($0 >= Seconds(literal: least) && $0 <= Seconds(literal: most)) ? nil : "This must be \(words)."
-    }
+  /// Returns a duration; `nil` when it is missing or invalid.
+  ///
+  /// - Parameters:
+  ///   - range: the range, in seconds.
+  ///   - zero: whether 0 is valid, too.
+  ///   - words: what the mistake says that the duration must be; by default the range.
+  func duration(
+    at path: String, _ range: ClosedRange<UInt32>, or zero: Bool = false, words: String? = nil
+  ) -> Duration? {
+    let most = Seconds.text(of: .seconds(range.upperBound))
+    let least = range.lowerBound == 0 ? nil : Seconds.text(of: .seconds(range.lowerBound))
+    let usual = least.map { "from \($0) to \(most)" } ?? "at most \(most)"
+    return value(Seconds.self, at: path) {
+      let isInRange = $0 >= Seconds(literal: range.lowerBound) && $0 <= Seconds(literal: range.upperBound)
+      return isInRange || zero && $0.value == 0 ? nil : "This must be \(words ?? usual)."
+    }?.duration
+  }
+
+  /// Adds a mistake if one setting of a table exceeds another one that it is a part of.
+  func check(_ part: (key: String, value: Int), isWithin whole: (key: String, value: Int), of table: String) {
+    guard part.value > whole.value else { return }
+    log.add(
+      key(for: "\(table).\(part.key)", or: "\(table).\(whole.key)"),
+      "\(whole.key) must be at least \(part.key): it counts those too.")
   }
 
   /// Returns the key of two that a mistake about both belongs to: the one that is set, in the later file, or `whole`.
-  func key(for part: String, or whole: String) -> String {
+  private func key(for part: String, or whole: String) -> String {
     (log.layer(of: whole) ?? -1) >= (log.layer(of: part) ?? -1) ? whole : part
   }
 

@@ -16,7 +16,7 @@ extension FuzzTarget {
     settings.merge(document.root, log)
     settings.merge(document.root, MistakeLog(file: "sdkd.toml.d/a.toml"))
     let configuration = Configuration(reading: settings, MistakeLog(of: settings.origins, file: log.file))
-    require(configuration.admins.count <= document.root.count * 4096, "There are more admins than text.")
+    require(configuration.access.admins.count <= document.root.count * 4096, "There are more admins than text.")
     check(log)
   }
 

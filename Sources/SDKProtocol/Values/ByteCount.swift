@@ -29,6 +29,14 @@ public struct ByteCount: Sendable, Hashable, Comparable {
     return nil
   }
 
+  /// The number as text in the largest unit that leaves no fraction, such as `64KiB`.
+  public var text: String {
+    for (suffix, shift) in [("GiB", 30), ("MiB", 20), ("KiB", 10)] where bytes > 0 && bytes % (1 << shift) == 0 {
+      return "\(bytes >> shift)\(suffix)"
+    }
+    return "\(bytes)B"
+  }
+
   public static func < (one: ByteCount, other: ByteCount) -> Bool { one.bytes < other.bytes }
 }
 
