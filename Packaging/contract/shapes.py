@@ -92,6 +92,12 @@ class Member:
         return ".optional(" if self.is_optional else ".required("
 
 
+def names_types(data, common):
+    """Whether the members of an object have types beside those of Swift and JSON."""
+    names = {name for one in members(data.get("members", {}), common) for name in re.findall(r"[A-Z]\w*", one.type)}
+    return bool(names - {"String", "Bool", "Double", "Int", "JSON", "JSONObject"})
+
+
 def members(data, common):
     return [Member(key, one, common) for key, one in data.items()]
 

@@ -22,7 +22,7 @@ public struct CommonSettings: Sendable, Hashable {
       "proxy", .string(called: "none, environment or http://HOST:PORT"),
       "the HTTP proxy to the vendor; the daemon's unless given; admin only"),
     .optional("proxy_credentials", .string(), "USER:PASSWORD for that proxy; admin only"),
-    .optional("refresh", Refresh.jsonSchema, "when and how often a credential is renewed"),
+    .optional("refresh", RefreshSettings.jsonSchema, "when and how often a credential is renewed"),
   ]
 
   /// The common settings that name a file or a proxy. Only admins may change them.
@@ -31,7 +31,7 @@ public struct CommonSettings: Sendable, Hashable {
   static let secrets: Set<String> = ["proxy_credentials"]
 
   private enum CodingKeys: String, CodingKey {
-    case timeout, refresh, proxy
+    case timeout, refresh, jitter, proxy
     case caFile = "ca_file"
     case proxyCredentials = "proxy_credentials"
   }
@@ -43,20 +43,26 @@ public struct CommonSettings: Sendable, Hashable {
     _ = try ProxyRule(
       proxy: try container.decodeIfPresent(String.self, forKey: .proxy),
       credentials: try container.decodeIfPresent(String.self, forKey: .proxyCredentials))
+    let refresh = try container.decodeIfPresent(RefreshSettings.self, forKey: .refresh)
+    if let jitter = refresh?.jitter, !(0...0.5).contains(jitter) {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(
+          codingPath: container.codingPath + [CodingKeys.refresh, CodingKeys.jitter],
+          debugDescription: "The jitter is a number from 0 to 0.5."))
+    }
     self.init(
       timeout: try container.decodeIfPresent(Seconds.self, forKey: .timeout),
-      caFile: try container.decodeIfPresent(String.self, forKey: .caFile),
-      refresh: try container.decodeIfPresent(Refresh.self, forKey: .refresh), mode: mode)
+      caFile: try container.decodeIfPresent(String.self, forKey: .caFile), refresh: refresh, mode: mode)
   }
 
   /// Creates settings from these members. `mode` is the kind's default renewal mode.
-  public init(timeout: Seconds?, caFile: String?, refresh: Refresh?, mode: RefreshPlanner.Mode) {
+  public init(timeout: Seconds?, caFile: String?, refresh: RefreshSettings?, mode: RefreshPlanner.Mode) {
     self.timeout = timeout?.value ?? 30
     self.caFile = caFile
     planner = RefreshPlanner(
       mode: refresh?.mode ?? mode, margin: refresh?.margin?.value ?? 60, jitter: refresh?.jitter ?? 0.1,
-      minInterval: refresh?.min_interval?.value ?? 5)
-    maxAttempts = refresh?.max_attempts ?? 3
+      minInterval: refresh?.minInterval?.value ?? 5)
+    maxAttempts = refresh?.maxAttempts ?? 3
     deadline = refresh?.deadline?.value ?? 60
   }
 
@@ -69,39 +75,6 @@ public struct CommonSettings: Sendable, Hashable {
         proxy: settings["proxy"]?.stringValue, credentials: settings["proxy_credentials"]?.stringValue)
     } catch {
       throw .invalidParams(error.message, member: error.member.map { "settings.\($0)" } ?? "settings")
-    }
-  }
-
-  /// The setting `refresh`: a table with the rules for renewals.
-  public struct Refresh: RPCValue, Hashable {
-    var mode: RefreshPlanner.Mode?
-    var margin: Seconds?
-    var jitter: Double?
-    var min_interval: Seconds?
-    var max_attempts: Int?
-    var deadline: Seconds?
-
-    public static let jsonSchema = JSONSchema.object([
-      .optional("mode", .enumeration(RefreshPlanner.Mode.allCases.map(\.rawValue)), "ahead of time or on demand"),
-      .optional("margin", Seconds.jsonSchema, "time before the end; at least a tenth of the lifetime is used"),
-      .optional("jitter", .number, "a fraction of the lifetime, 0 to 0.5, by which a renewal may come earlier"),
-      .optional("min_interval", Seconds.jsonSchema, "time between two renewals; 5 s unless given"),
-      .optional("max_attempts", .integer(minimum: 1, maximum: 10), "refused tokens in one recovery; 3 unless given"),
-      .optional("deadline", Seconds.jsonSchema, "time for one recovery as a whole; 60 s unless given"),
-    ])
-
-    public init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      mode = try container.decodeIfPresent(RefreshPlanner.Mode.self, forKey: .mode)
-      margin = try container.decodeIfPresent(Seconds.self, forKey: .margin)
-      jitter = try container.decodeIfPresent(Double.self, forKey: .jitter)
-      min_interval = try container.decodeIfPresent(Seconds.self, forKey: .min_interval)
-      max_attempts = try container.decodeIfPresent(Int.self, forKey: .max_attempts)
-      deadline = try container.decodeIfPresent(Seconds.self, forKey: .deadline)
-      if let jitter, !(0...0.5).contains(jitter) {
-        throw DecodingError.dataCorruptedError(
-          forKey: .jitter, in: container, debugDescription: "The jitter is a number from 0 to 0.5.")
-      }
     }
   }
 }

@@ -40,7 +40,7 @@ struct FakeKind: SDKKind {
     if let violation = self.settings.schema.violation(in: .object(settings), at: "settings") {
       throw RPCError.invalidParams(violation)
     }
-    let refresh = try settings["refresh"].map { try JSONValueDecoder.decode(CommonSettings.Refresh.self, from: $0) }
+    let refresh = try settings["refresh"].map { try JSONValueDecoder.decode(RefreshSettings.self, from: $0) }
     let common = CommonSettings(timeout: nil, caFile: nil, refresh: refresh, mode: .lazy)
     var policy = policy
     policy.maxAttempts = common.maxAttempts

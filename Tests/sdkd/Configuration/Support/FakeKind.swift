@@ -8,8 +8,9 @@ struct FakeKind: SDKKind {
     var base_url: String
     var app_id: String
     var client_secret: String?
-    var timeout: Seconds?
-    var refresh: CommonSettings.Refresh?
+    var common: CommonSettings
+
+    private enum CodingKeys: String, CodingKey { case base_url, app_id, client_secret }
 
     static let jsonSchema = JSONSchema.object(
       [
@@ -23,8 +24,7 @@ struct FakeKind: SDKKind {
       base_url = try container.decode(String.self, forKey: .base_url)
       app_id = try container.decode(String.self, forKey: .app_id)
       client_secret = try container.decodeIfPresent(String.self, forKey: .client_secret)
-      timeout = try container.decodeIfPresent(Seconds.self, forKey: .timeout)
-      refresh = try container.decodeIfPresent(CommonSettings.Refresh.self, forKey: .refresh)
+      common = try CommonSettings(from: decoder, mode: .lazy)
       try URLRule.check(base_url, setting: "base_url")
     }
   }
@@ -40,7 +40,6 @@ struct FakeKind: SDKKind {
 
   func makeAdapter(settings: JSONObject, services: AdapterServices) throws -> any SDKAdapter {
     let settings = try Settings.decode(FakeSettings.self, from: settings, at: "settings")
-    return FakeAdapter(
-      common: CommonSettings(timeout: settings.timeout, caFile: nil, refresh: settings.refresh, mode: .lazy))
+    return FakeAdapter(common: settings.common)
   }
 }
