@@ -44,6 +44,25 @@ import Testing
     #expect(text.contains("Nothing was changed."), "\(text)")
   }
 
+  @Test(
+    "In a container without systemd no command advises to use systemd",
+    .enabled(if: getuid() == 0, "needs root to hide the machine's own folders"),
+    arguments: [
+      ["doctor"], ["list"], ["status"], ["logs"], ["audit"], ["key", "init"], ["key", "rotate", "--outer"],
+      ["key", "rotate", "--finish"], ["restore", "monday"], ["restore", "--empty"], ["backup", "list"],
+    ])
+  func inAContainer(_ words: [String]) throws {
+    let desk = try Desk()
+    let withoutSystemd = [
+      "/usr/bin/unshare", "--mount", "/bin/sh", "-c", "mount -t tmpfs none /run && exec \"$@\"", "sh",
+    ]
+    let run = try desk.sdkctl(
+      words + ["--system"], environment: ["SDKD_SOCKET": "", "container": "oci"],
+      before: Self.harmless + withoutSystemd)
+    #expect(run.output + run.error != "")
+    #expect(!(run.output + run.error).contains(/systemctl|journalctl|sdkd\.service/), "\(run.output)\(run.error)")
+  }
+
   @Test("A token that lives shorter than --min-ttl is warned of, and refused with --strict")
   func minTTL() throws {
     let desk = try Desk.open()

@@ -115,6 +115,20 @@ import Testing
       ])
   }
 
+  @Test("In a container a daemon has no unit and no credential, and its files are in their usual places")
+  func container() throws {
+    let place = try DaemonPlace(.system, isInContainer: true)
+      .adding(["paths": ["unitSockets": "/run/sdkd-providers", "configuration": "/etc/sdkd/sdkd.toml"]])
+    #expect(place.unit == nil && place.keyRecovery == nil)
+    #expect(place.configuration == "/etc/sdkd/sdkd.toml" && place.state == "/var/lib/sdkd")
+    #expect(place.systemctl("restart", "service", byHand: "restart it") == "restart it")
+    #expect(RestoreVerb.next(place) == "start the daemon, then sdkctl status")
+    #expect(UnitCheck.of(place, until: .now + .seconds(1)) == nil)
+    #expect(
+      ProviderCheck.missingSocket(of: "front-desk", id: "desk", place)?.advice
+        == "set provider.command: no unit runs in a container")
+  }
+
   @Test("A provider that the daemon refused to run is failing, with the daemon's reason")
   func refusedProvider() throws {
     let place = try DaemonPlace(.system)

@@ -107,15 +107,16 @@ struct JournalOptions: ParsableArguments {
 
   /// Checks that the daemon has a unit, whose entries the journal has.
   ///
-  /// - Throws: `CommandFailure` for a daemon that was started by hand, unless options say where its log is.
+  /// - Throws: `CommandFailure` for a daemon without a unit, unless options say where its log is.
   func checkPlace(_ global: GlobalOptions) throws {
     guard file == nil, directory == nil, matches.isEmpty else { return }
     let place = try DaemonPlace(global.location)
-    guard place.mode == .byHand else { return }
+    guard place.unit == nil else { return }
     throw CommandFailure(
       message: "The daemon at \(place.socket) has no unit: its log is its standard error, and not in the journal.",
       reason: "journal", status: 1,
-      hints: ["read its log with --file PATH", "--system is for the daemon of the machine"])
+      hints: ["read its log with --file PATH"]
+        + (place.isInContainer ? [] : ["--system is for the daemon of the machine"]))
   }
 
   /// Whether the user's own daemon is meant, whose journal the user can always read.

@@ -36,12 +36,19 @@ extension GlobalOptions {
 
   /// Returns the daemon whose root key, kept as a systemd credential, a command changes.
   ///
-  /// - Throws: as `daemonOfFiles`; also `CommandFailure` for a user's daemon, which has no such credentials.
+  /// - Throws: as `daemonOfFiles`; also `CommandFailure` for a daemon of a user or in a container, which has no such
+  ///   credentials.
   func daemonOfCredentials(_ context: CommandContext) throws -> DaemonPlace {
     let place = try daemonOfFiles(context)
     guard place.mode != .user else {
       throw CommandFailure.usage(
         "The user's daemon keeps its key in root.key, beside its state.", hints: ["give --system or --tenant NAME"])
+    }
+    guard !place.isInContainer else {
+      throw CommandFailure.usage(
+        "A daemon in a container has no unit that loads a credential: its key is root.key, beside its state.",
+        hints: ["to keep the key elsewhere, set CREDENTIALS_DIRECTORY to a directory of secrets with the file sdkd.key"]
+      )
     }
     return place
   }

@@ -99,7 +99,7 @@ struct Doctor {
         [
           Finding(
             .failing, "daemon", message,
-            advice: cure ?? place.systemctl("status", "service", byHand: "start it: sdkd --socket \(place.socket)"))
+            advice: cure ?? place.systemctl("status", "service", byHand: place.startByHand))
         ]
       )
     }

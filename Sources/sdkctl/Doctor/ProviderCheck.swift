@@ -68,7 +68,9 @@ struct ProviderCheck {
     guard access(socket, F_OK) != 0, errno == ENOENT else { return nil }
     return Finding(
       .failing, "provider", "\(id): there is no socket at \(socket).",
-      advice: "systemctl enable --now \(Self.name(ofUnit: unit, place)).socket")
+      advice: place.isInContainer
+        ? "set provider.command: no unit runs in a container"
+        : "systemctl enable --now \(Self.name(ofUnit: unit, place)).socket")
   }
 
   /// Returns the finding for a unit whose socket the daemon's user may not connect to; `nil` if it may, or if that is

@@ -18,7 +18,7 @@ struct SocketCheck {
       }
       return Finding(
         .failing, "socket", "There is no socket at \(path).",
-        advice: cure ?? place.systemctl("restart", "socket", byHand: "start a daemon there: sdkd --socket \(path)"))
+        advice: cure ?? place.systemctl("restart", "socket", byHand: place.startByHand))
     }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       return Finding(.failing, "socket", "\(path) is no socket.", advice: "see what it is: ls -l \(path)")
@@ -31,7 +31,8 @@ struct SocketCheck {
         .failing, "socket", "\(caller.name) may not connect to \(facts).",
         advice: isGroup
           ? "usermod -aG \(Self.group(status.st_gid)) \(caller.name), and log in again"
-          : place.systemctl("edit", "socket", byHand: "chmod it") + ", and set SocketMode= and SocketGroup=")
+          : place.unit == nil
+            ? "chmod it" : place.systemctl("edit", "socket", byHand: "") + ", and set SocketMode= and SocketGroup=")
     }
     return Finding(.ok, "socket", "\(facts).")
   }

@@ -20,13 +20,16 @@ struct DaemonPlace {
   let mode: Mode
   /// The path of the daemon's socket.
   let socket: String
+  /// Whether the daemon runs in a container without systemd, and so without a unit.
+  let isInContainer: Bool
   /// The paths in the response to `daemon.info`; `nil` if they are not known.
   private var told: JSON?
 
   /// Determines the daemon at a location.
   ///
   /// - Throws: `SDKClientError.badLocation`.
-  init(_ location: SocketLocation) throws {
+  init(_ location: SocketLocation, isInContainer: Bool = Self.isContainerWithoutSystemd) throws {
+    self.isInContainer = isInContainer
     socket = try location.path()
     if case .tenant(let name) = location {
       mode = .tenant(name)
@@ -48,12 +51,20 @@ struct DaemonPlace {
     return (try? SocketLocation.tenant(name).path()) == socket ? name : nil
   }
 
+  /// Whether this is a container without systemd. The image and most container managers set the variable `container`
+  /// (systemd's "Container Interface"); `/run/systemd/system` exists where systemd is the init (sd_booted(3)).
+  private static var isContainerWithoutSystemd: Bool {
+    guard let name = getenv("container"), name.pointee != 0 else { return false }
+    return access("/run/systemd/system", F_OK) != 0
+  }
+
   /// The name of the tenant; `nil` for other daemons.
   var tenant: String? { if case .tenant(let name) = mode { name } else { nil } }
 
   /// The name of the daemon in sentences.
   var name: String {
-    switch mode {
+    guard unit != nil else { return "the daemon at \(socket)" }
+    return switch mode {
     case .system: "the system's daemon (sdkd.service)"
     case .user: "the user's daemon (systemctl --user, sdkd.service)"
     case .tenant(let name): "the daemon of the tenant \(name) (sdkd@\(name).service)"
@@ -100,9 +111,10 @@ struct DaemonPlace {
   /// The directory with the sockets of token providers that are units; `nil` unless `daemon.info` gave the path.
   var unitSockets: String? { told?["unitSockets"]?.stringValue }
 
-  /// The name of the daemon's unit without the suffix; `nil` for a daemon started by hand.
+  /// The name of the daemon's unit without the suffix; `nil` for a daemon started by hand or in a container.
   var unit: String? {
-    switch mode {
+    guard !isInContainer else { return nil }
+    return switch mode {
     case .system, .user: "sdkd"
     case .tenant(let name): "sdkd@\(name)"
     case .byHand: nil
@@ -114,6 +126,11 @@ struct DaemonPlace {
   func systemctl(_ verb: String, _ ending: String, byHand: String) -> String {
     guard let unit else { return byHand }
     return "systemctl \(mode == .user ? "--user " : "")\(verb) \(unit).\(ending)"
+  }
+
+  /// The advice for a daemon without a unit that does not run.
+  var startByHand: String {
+    isInContainer ? "start the container with the daemon" : "start the daemon: sdkd --socket \(socket)"
   }
 
   /// Returns a command of `sdkctl` for this daemon, such as `sdkctl --tenant acme show desk`.

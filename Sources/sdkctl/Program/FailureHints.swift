@@ -46,7 +46,7 @@ extension CommandFailure {
     }
     guard let unit = place.unit else {
       let isVariable = getenv("SDKD_SOCKET").map { String(cString: $0) == place.socket } ?? false
-      return ["start it: sdkd --socket \(place.socket)"] + (isVariable ? ["the path is that in SDKD_SOCKET"] : [])
+      return [place.startByHand] + (isVariable ? ["the path is that in SDKD_SOCKET"] : [])
     }
     return ["systemctl \(place.mode == .user ? "--user " : "")status \(unit).socket \(unit).service"]
   }
