@@ -3,6 +3,7 @@ extension JSONParser {
   mutating func string() throws(JSONSyntaxError) -> String {
     position += 1
     let start = position
+    skipPlainText()
     var all: UInt8 = 0
     while position < bytes.count {
       let byte = bytes[position]
@@ -20,6 +21,21 @@ extension JSONParser {
       }
     }
     throw error("a string does not end")
+  }
+
+  /// Moves to the next byte that ends a string, must be written with an escape or is not ASCII. It stops up to seven bytes
+  /// before the end of the text.
+  private mutating func skipPlainText() {
+    let all = UnsafeRawBufferPointer(bytes)
+    while position + 8 <= all.count {
+      let word = UInt64(littleEndian: all.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+      let special = JSONWriter.escapes(in: word) | word & JSONWriter.highBits
+      guard special == 0 else {
+        position += special.trailingZeroBitCount / 8
+        return
+      }
+      position += 8
+    }
   }
 
   /// Returns the text of bytes below 128, which need no validation.

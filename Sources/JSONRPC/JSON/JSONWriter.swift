@@ -96,18 +96,28 @@ public struct JSONWriter: Sendable {
 
   private static func needsEscape(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x22 || byte == 0x5C }
 
+  /// The highest bit of each of eight bytes.
+  static let highBits: UInt64 = 0x8080_8080_8080_8080
+
+  /// Finds the bytes that must be escaped among eight bytes, the first of which is the lowest.
+  ///
+  /// - Returns: a word in which the lowest set bit is the highest bit of the first such byte; 0 if there is none. Bits of
+  ///   later bytes may be set without reason.
+  static func escapes(in word: UInt64) -> UInt64 {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let quotes = word ^ (ones &* 0x22)
+    let backslashes = word ^ (ones &* 0x5C)
+    let found =
+      ((word &- (ones &* 0x20)) & ~word) | ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes)
+    return found & highBits
+  }
+
   /// Whether any byte must be escaped. Looks at eight bytes at a time.
   private static func needsEscapes(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
-    let (ones, high): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
     var index = 0
     while index + 8 <= utf8.count {
       let word = UnsafeRawBufferPointer(utf8).loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      let quotes = word ^ (ones &* 0x22)
-      let backslashes = word ^ (ones &* 0x5C)
-      // The highest bit of a byte is set where the byte is below 32, a quote or a backslash, or follows such a byte.
-      let found =
-        ((word &- (ones &* 0x20)) & ~word) | ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes)
-      if found & high != 0 { return true }
+      if escapes(in: UInt64(littleEndian: word)) != 0 { return true }
       index += 8
     }
     while index < utf8.count {

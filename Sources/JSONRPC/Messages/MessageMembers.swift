@@ -6,25 +6,22 @@ struct MessageMembers {
   enum Name: String, CaseIterable {
     case jsonrpc, id, method, params, result, error
 
-    /// The name that these bytes spell; `nil` for another one.
-    init?(_ bytes: UnsafeRawBufferPointer) {
-      func isSame(_ text: StaticString) -> Bool {
-        guard let start = bytes.baseAddress, bytes.count == text.utf8CodeUnitCount else { return false }
-        return memcmp(start, text.utf8Start, bytes.count) == 0
-      }
-      switch bytes.count {
-      case 2 where isSame("id"): self = .id
-      case 5 where isSame("error"): self = .error
-      case 6 where isSame("method"): self = .method
-      case 6 where isSame("params"): self = .params
-      case 6 where isSame("result"): self = .result
-      case 7 where isSame("jsonrpc"): self = .jsonrpc
-      default: return nil
+    /// The name that begins with a byte, with its text in quotes. No two names begin with the same byte.
+    static func beginning(with byte: UInt8) -> (name: Name, text: StaticString)? {
+      switch byte {
+      case UInt8(ascii: "j"): (.jsonrpc, "\"jsonrpc\"")
+      case UInt8(ascii: "i"): (.id, "\"id\"")
+      case UInt8(ascii: "m"): (.method, "\"method\"")
+      case UInt8(ascii: "p"): (.params, "\"params\"")
+      case UInt8(ascii: "r"): (.result, "\"result\"")
+      case UInt8(ascii: "e"): (.error, "\"error\"")
+      default: nil
       }
     }
 
-    init?(_ text: inout String) {
-      guard let name = text.withUTF8({ Self(UnsafeRawBufferPointer($0)) }) else { return nil }
+    /// Creates the name with the same bytes as a text; `nil` if there is none.
+    init?(_ text: String) {
+      guard let name = Self.allCases.first(where: { $0.rawValue.hasSameBytes(as: text) }) else { return nil }
       self = name
     }
   }
@@ -81,8 +78,7 @@ struct MessageMembers {
 
   /// Sets a member that was not set before.
   mutating func set(_ name: String, to value: JSON) {
-    var name = name
-    if let known = Name(&name) {
+    if let known = Name(name) {
       set(known, to: value)
     } else {
       others.append(new: name, value)
@@ -123,9 +119,8 @@ extension JSONParser {
       } else {
         guard next == UInt8(ascii: "\"") else { throw error("a member's name is expected") }
         let key = try string()
-        var text = key
         // A known name may be written with escapes.
-        let isKnown = MessageMembers.Name(&text).map { members.contains($0) } ?? members.contains(key)
+        let isKnown = MessageMembers.Name(key).map { members.contains($0) } ?? members.contains(key)
         if isKnown { throw occursTwice(key) }
         try colon()
         members.set(key, to: try value())
@@ -144,28 +139,24 @@ extension JSONParser {
   /// Reads the string `2.0`, if it is next and written without escapes. Otherwise nothing is read.
   private mutating func takeVersion2() -> Bool {
     skipSpace()
-    let text: StaticString = "\"2.0\""
-    let end = position + text.utf8CodeUnitCount
-    guard end <= bytes.count else { return false }
-    for index in 0..<text.utf8CodeUnitCount where bytes[position + index] != text.utf8Start[index] { return false }
-    position = end
+    return take("\"2.0\"")
+  }
+
+  /// Moves past these bytes, if they are next.
+  private mutating func take(_ text: StaticString) -> Bool {
+    let count = text.utf8CodeUnitCount
+    guard count <= bytes.count - position, let start = bytes.baseAddress,
+      memcmp(start + position, text.utf8Start, count) == 0
+    else { return false }
+    position += count
     return true
   }
 
   /// Reads the name of a member that messages have, if it is written without escapes. Otherwise nothing is read.
   private mutating func knownName() -> MessageMembers.Name? {
-    guard next == UInt8(ascii: "\"") else { return nil }
-    let start = position + 1
-    // The longest name has seven bytes.
-    let end = min(start + 8, bytes.count)
-    var index = start
-    while index < end, bytes[index] != UInt8(ascii: "\"") { index += 1 }
-    guard index < end,
-      let name = MessageMembers.Name(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[start..<index])))
-    else {
-      return nil
-    }
-    position = index + 1
-    return name
+    guard position + 1 < bytes.count, let known = MessageMembers.Name.beginning(with: bytes[position + 1]),
+      take(known.text)
+    else { return nil }
+    return known.name
   }
 }

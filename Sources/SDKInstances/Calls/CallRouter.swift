@@ -48,7 +48,12 @@ extension CallRouter {
 /// and must not wait. It returns `nil` for calls that take the general path, such as those with invalid params.
 ///
 /// The gateway checks nothing before it: a shortcut checks the caller's role and what else must hold.
-public typealias Shortcut = @Sendable (_ params: JSON?, ClientSession) -> ShortAnswer?
+///
+/// A struct, because a function in a dictionary or an `Optional` is called through several others.
+public struct Shortcut: Sendable {
+  /// Returns the answer to a call with these params.
+  let answer: @Sendable (_ params: JSON?, ClientSession) -> ShortAnswer?
+}
 
 /// The answer of a shortcut.
 public struct ShortAnswer: Sendable {

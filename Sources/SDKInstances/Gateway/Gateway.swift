@@ -95,7 +95,7 @@ public final class Gateway: Sendable {
       return .reply(.failure(error))
     }
     let start = entry.observation == nil ? .zero : clock.now()
-    if let answer = entry.shortcut?(request.params, session) { return reply(answer, entry, session, start) }
+    if let answer = entry.shortcut?.answer(request.params, session) { return reply(answer, entry, session, start) }
     let (method, observation) = (entry.method, entry.observation)
     let call: CallRouter.ReadCall
     do throws(RPCError) {

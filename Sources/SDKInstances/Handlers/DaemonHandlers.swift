@@ -168,7 +168,7 @@ public enum Handlers {
     DelegateHandlers.register(in: &router, registry: registry, delegates: delegates)
     for kind in kinds { kind.register(in: &router, registry: registry) }
     let shortcuts: [String: Shortcut] = [
-      RPCDiscover.name: { params, _ in
+      RPCDiscover.name: Shortcut { params, _ in
         params == nil || params?.objectValue?.isEmpty == true ? ShortAnswer(text: document.reply()) : nil
       },
       TokenGet.name: TokenHandlers.cachedToken(registry),

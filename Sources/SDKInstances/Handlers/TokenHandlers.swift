@@ -6,7 +6,7 @@ enum TokenHandlers {
   /// Returns the shortcut of `token.get`, which issues cached tokens: no disk access, no task, no executor hop. The
   /// first call of a connection takes the other path, which looks up the caller's process.
   static func cachedToken(_ registry: InstanceRegistry) -> Shortcut {
-    { params, session in
+    Shortcut { params, session in
       guard registry.availability.isServing, let params = params.flatMap(TokenGet.Params.init(plain:)) else {
         return nil
       }
