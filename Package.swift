@@ -191,11 +191,11 @@ let package = Package(
       "SDKKinds",
       [
         "Concurrency", "Linux", "JSONRPC", "SDKProtocol", "SDKInstances", "StateStore", "DelegateBridge", .cryptoExtras,
-        .httpClient, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .nioWebSocket,
+        .httpClient, .deque, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .nioWebSocket,
       ],
       tests: [
-        "JSONRPC", "SDKProtocol", "SDKInstances", "DelegateBridge", .jwt, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix,
-        .nioSSL, .nioWebSocket,
+        "Concurrency", "JSONRPC", "SDKProtocol", "SDKInstances", "DelegateBridge", .jwt, .nioCore, .nioEmbedded,
+        .nioHTTP1, .nioPosix, .nioSSL, .nioWebSocket,
       ])
     + module(
       "SandboxServer", ["JSONRPC", .flyingFox, .crypto, .cryptoExtras],

@@ -78,6 +78,4 @@ struct DatedHTTP: HTTPSending {
     clock.note(headers: response.headers, status: response.status, sentAt: sentAt)
     return response
   }
-
-  func forget(instance: String) async { await base.forget(instance: instance) }
 }

@@ -309,12 +309,10 @@ actor InstanceActor {
     try core.checkAlive()
     let new = try change(core.definition)
     guard new.definition != core.definition else { return }
-    let former = core.adapter
     var next = core
     let step = try next.redefine(new, context: context(of:))
     let done = await adopt(next, step, isDemanded: true)
     if let error = done.end.error { throw error.about(id) }
-    if new.isOtherBackend || former.traits.common != new.adapter.traits.common { forgetClients() }
     if let unfinished = done.unfinished { throw unfinished.about(id) }
   }
 
@@ -331,14 +329,7 @@ actor InstanceActor {
     let done = await adopt(next, step, isDemanded: true, beforeEvents: beforeEvents)
     if let error = done.end.error { throw error.about(id) }
     for service in core.services.map(\.service) { environment.bridge.forget(bridgeKey(service)) }
-    forgetClients()
     return done.unfinished?.about(id)
-  }
-
-  /// Closes the connections of the instance's HTTP clients, which can take a while.
-  private func forgetClients() {
-    let (http, uuid) = (environment.http, uuid)
-    environment.operations.startBackground { await http.forget(instance: uuid.description) }
   }
 
   // MARK: For callers

@@ -6,15 +6,28 @@ public protocol HTTPSending: Sendable {
   ///
   /// - Throws: `HTTPFailure` when there is no complete response.
   func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts
+}
 
-  /// Closes the connections of an instance that is deleted or has another backend.
-  func forget(instance: String) async
+/// The owner of the connections for an instance: the user or the unit that owns the instance.
+///
+/// The instances of one owner share connections to the same host. Those of different owners don't, so that a host which
+/// mixes up the responses on a connection can't give an owner those of another.
+public enum ConnectionOwner: Sendable, Hashable {
+  /// The daemon, for instances that a configuration file defines.
+  case daemon
+  /// The user with this uid.
+  case user(UInt32)
+  /// The unit of a create rule.
+  case unit(AccessRule)
 }
 
 /// An HTTP request of an instance, with the instance's own settings for proxy, certificates and addresses.
 public struct HTTPRequestParts: Sendable {
-  /// The UUID of the instance that sends the request. Connections are not shared between instances.
+  /// The UUID of the instance that sends the request. Its requests in progress at one host have a maximum.
   public var instance: String
+  /// The owner of the instance, with whose other instances it shares connections. `GuardedNetwork` sets it for every
+  /// request of an adapter.
+  public var owner = ConnectionOwner.daemon
   /// The method: `GET`, `POST`, `PUT` or `DELETE`.
   public var method: String
   /// The whole URL.

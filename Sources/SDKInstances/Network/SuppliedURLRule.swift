@@ -53,10 +53,12 @@ public struct SuppliedURLRule: Sendable, Hashable {
   private func isOwn(_ url: String) -> Bool { URLRule.Origin(url).map(ownOrigins.contains) ?? false }
 }
 
-/// The HTTP and WebSocket client that adapters get. It adds the address rule and the proxy to every request, so that no
-/// adapter can omit them.
+/// The HTTP and WebSocket client that adapters get. It adds the owner, the address rule and the proxy to every request, so
+/// that no adapter can omit them.
 struct GuardedNetwork: HTTPSending, SocketOpening {
   let http: any HTTPSending
+  /// The owner of the instance.
+  let owner: ConnectionOwner
   let sockets: any SocketOpening
   let rule: @Sendable () -> SuppliedURLRule
   let proxy: ProxyRule
@@ -66,14 +68,13 @@ struct GuardedNetwork: HTTPSending, SocketOpening {
 
   func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts {
     var request = request
+    request.owner = owner
     request.addresses = rule().addresses(for: request.url)
     request.proxy = proxyRule(for: request.url)
     return try await log.reporting(request.method, request.url, outcome: { "\($0.status)" }) {
       [http, request] () async throws(HTTPFailure) in try await http.send(request)
     }
   }
-
-  func forget(instance: String) async { await http.forget(instance: instance) }
 
   func open(_ request: SocketRequestParts) async throws(HTTPFailure) -> any VendorSocket {
     var request = request

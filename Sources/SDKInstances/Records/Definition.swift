@@ -49,6 +49,12 @@ public struct Definition: Sendable, Hashable, Codable {
     self.onRemove = onRemove
   }
 
+  /// The owner of the connections for the instance.
+  var connectionOwner: ConnectionOwner {
+    if source == .file { return .daemon }
+    return ownerRule.map { .unit($0) } ?? .user(owner)
+  }
+
   /// The maximum size of the access rules in an event, in bytes of JSON.
   private static let maximumRulesInEvent = 4096
 

@@ -291,8 +291,8 @@ public final class InstanceRegistry: Sendable {
     let rule: @Sendable () -> SuppliedURLRule = { [weak self] in self?.supplied(kind, definition) ?? .nowhere }
     let clock = environment.vendorClocks.clock(of: uuid)
     let network = GuardedNetwork(
-      http: DatedHTTP(base: environment.http, clock: clock), sockets: environment.sockets, rule: rule,
-      proxy: try CommonSettings.proxy(in: definition.settings),
+      http: DatedHTTP(base: environment.http, clock: clock), owner: definition.connectionOwner,
+      sockets: environment.sockets, rule: rule, proxy: try CommonSettings.proxy(in: definition.settings),
       lists: { [weak self] host in self?.access.hosts?.contains(host) ?? false },
       log: ExchangeLog(logger: environment.logger) { [weak self] in self?.instance(uuid: uuid.description)?.id })
     return try kind.makeAdapter(

@@ -7,19 +7,21 @@ public import SDKInstances
 import SDKProtocol
 import Synchronization
 
-/// An HTTP client for vendors. Each instance has separate connections, opened when they are first needed.
+/// An HTTP client for vendors. The instances of one owner share the connections to a host, and each has a budget of them.
 ///
 /// Certificates are verified. Redirects are not followed, since they would carry credentials elsewhere. A request that
 /// may be repeated is sent once more over a new connection when its own ends without a response. Bodies are
 /// limited to 1 MiB. One deadline covers everything from the name resolution to the last byte of the response. With a
 /// proxy, a request goes through a tunnel, so the proxy sees the host's name only.
 public actor VendorHTTPClient: HTTPSending {
-  /// The key of a client: the instance, the host, the rule for the host's addresses, and the proxy.
+  /// The key of a client: what its connections have in common.
   private struct Place: Hashable {
-    var instance: String
+    var owner: ConnectionOwner
     var host: String
     var rule: AddressRule
     var tunnel: Tunnel?
+    /// The path of the file with the trusted certificates. They can change, see `lend`.
+    var caFile: String?
   }
 
   /// An HTTP client, with the number of requests that use it. A client that was replaced is shut down after its last
@@ -30,7 +32,6 @@ public actor VendorHTTPClient: HTTPSending {
     let trusted: TrustedCertificates?
     let progress: Progress
     var inUse = 0
-    var order: UInt64 = 0
     /// Whether the client was used since the last `closeIdle`.
     var wasUsed = true
 
@@ -54,19 +55,24 @@ public actor VendorHTTPClient: HTTPSending {
   private let network: VendorNetwork
   private let names: any NameResolving
   private var clients: [Place: Lent] = [:]
-  private var uses: UInt64 = 0
+  private var budget = RequestBudget()
   private var isClosed = false
 
-  /// The maximum number of clients. The least recently used idle one is closed when there are more.
+  /// The number of clients from which on each is closed as soon as it is idle.
   private static let capacity = 512
+  /// The maximum number of connections of a client. Further requests wait.
+  private static let maximumConnections = 1024
   private static let maximumBodyBytes = 1 << 20
 
   /// The time for which a connection may be idle. The requests of a login follow at once; the next may come in an hour. An
   /// idle connection over TLS takes some 100 KB.
   private let idleTime: TimeAmount
 
-  /// The number of clients: one for each instance, host, address rule and proxy.
+  /// The number of clients: one for each owner, host, address rule, proxy and file of certificates.
   var clientCount: Int { clients.count }
+
+  /// The number of requests that wait because their instance has too many in progress.
+  var waitingCount: Int { budget.waitingCount }
 
   /// Creates a client on these event loops.
   public init(group: MultiThreadedEventLoopGroup, network: VendorNetwork = VendorNetwork()) {
@@ -88,12 +94,16 @@ public actor VendorHTTPClient: HTTPSending {
     guard let url = VendorURL(request.url, .http) else { throw .network("the URL leads nowhere") }
     let timeout = TimeAmount.milliseconds(Int64(min(max(request.timeout, 0.001), 600) * 1000))
     let deadline = NIODeadline.now() + timeout
+    let requester = RequestBudget.Requester(instance: request.instance, host: url.host)
+    try await enter(requester, until: deadline)
+    defer { budget.leave(requester) }
     let loop = group.next()
     let caFile = request.caFile ?? network.caFile
     var route = try await network.route(
       to: url, request.addresses, request.proxy, names: names, timeout: timeout, on: loop)
     let place = Place(
-      instance: request.instance, host: url.host, rule: request.addresses, tunnel: route.tunnel)
+      owner: request.owner, host: url.host, rule: request.addresses, tunnel: route.tunnel,
+      caFile: url.isSecure ? caFile : nil)
     let trusted =
       url.isSecure
       ? try await TrustedCertificates.of(caFile: caFile, timeout: deadline - .now(), on: loop) : nil
@@ -134,11 +144,18 @@ public actor VendorHTTPClient: HTTPSending {
     return outcome
   }
 
-  public func forget(instance: String) async {
-    for place in clients.keys where place.instance == instance { await forget(place) }
+  /// Waits until an instance has fewer requests in progress than its budget.
+  private func enter(_ requester: RequestBudget.Requester, until deadline: NIODeadline) async throws(HTTPFailure) {
+    guard let turn = budget.enter(requester) else { return }
+    do {
+      try await withTimeout(.nanoseconds(max((deadline - .now()).nanoseconds, 0))) { try await turn.value() }
+    } catch {
+      budget.withdraw(turn, of: requester)
+      throw error is TimeoutError ? .timeout : .network("the wait for it was cancelled")
+    }
   }
 
-  /// Closes the clients that were not used since the last call. Each client takes a few KiB, and some instances rarely
+  /// Closes the clients that were not used since the last call. Each client takes a few KiB, and some owners rarely
   /// send a request.
   public func closeIdle() async {
     for (place, lent) in clients where lent.inUse == 0 {
@@ -164,11 +181,9 @@ public actor VendorHTTPClient: HTTPSending {
     _ place: Place, _ address: NetworkAddress, _ trusted: TrustedCertificates?
   ) async throws(HTTPFailure) -> Lent {
     guard !isClosed else { throw .network("the daemon is stopping") }
-    uses += 1
     let former = clients[place]
     if let former, former.trusted === trusted, former.address == address {
       former.inUse += 1
-      former.order = uses
       return former
     }
     let progress = Progress()
@@ -177,7 +192,6 @@ public actor VendorHTTPClient: HTTPSending {
         eventLoopGroupProvider: .shared(group), configuration: configuration(trusted, place, address, progress)),
       address, trusted, progress)
     lent.inUse = 1
-    lent.order = uses
     clients[place] = lent
     if let former, former.inUse == 0 { try? await former.client.shutdown() }
     return lent
@@ -187,14 +201,11 @@ public actor VendorHTTPClient: HTTPSending {
     lent.inUse -= 1
     lent.wasUsed = true
     guard clients[place] === lent else {
-      // The instance was forgotten, or has other certificates or addresses by now.
+      // The client was replaced: the host has other certificates or addresses by now, or a connection has ended.
       if lent.inUse == 0 { try? await lent.client.shutdown() }
       return
     }
-    guard clients.count > Self.capacity,
-      let idle = clients.filter({ $0.value.inUse == 0 }).min(by: { $0.value.order < $1.value.order })?.key
-    else { return }
-    await forget(idle)
+    if clients.count > Self.capacity, lent.inUse == 0 { await forget(place) }
   }
 
   private func configuration(
@@ -206,7 +217,7 @@ public actor VendorHTTPClient: HTTPSending {
     configuration.connectionPool.idleTimeout = idleTime
     // The caller decides when to try again. A refused connection or certificate fails at once.
     configuration.connectionPool.retryConnectionEstablishment = false
-    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.maximumConnections
     configuration.httpVersion = .http1Only
     if let tunnel = place.tunnel {
       configuration.proxy = .server(

@@ -26,8 +26,6 @@ struct MeasuredHTTP: HTTPSending {
     }
   }
 
-  func forget(instance: String) async { await base.forget(instance: instance) }
-
   private func count(_ status: String, since start: ContinuousClock.Instant) {
     requests.increment(status)
     timer.recordNanoseconds(start.duration(to: .now).nanoseconds)

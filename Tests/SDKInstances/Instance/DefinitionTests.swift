@@ -31,7 +31,6 @@ struct DefinitionTests {
       #expect(try await desk.storedValue("note", epoch: nil).value == .null)
       #expect(try await world.events().suffix(3) == [.userLoggedOut, .identityWiped, .instanceUpdated])
       #expect(try await world.last(.userLoggedOut)?.data["user"]?["externalId"] == "alice")
-      try await eventually("the connections are closed") { world.http.forgotten.count == 1 }
       try await desk.signIn("bob#1")
       #expect(desk.state == .authenticated)
     }

@@ -12,9 +12,7 @@ import Testing
 /// A daemon in memory, without sockets: registry, gateway and hub over fakes.
 final class World: Sendable {
   struct NoHTTP: HTTPSending {
-    let forgotten = Records<String>()
     func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts { throw .timeout }
-    func forget(instance: String) async { forgotten.add(instance) }
   }
 
   struct NoSockets: SocketOpening {

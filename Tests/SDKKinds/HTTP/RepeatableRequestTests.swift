@@ -20,8 +20,6 @@ struct RepeatableRequestTests {
       requests.withLock { _ = $0["\(request.method) \(path)", default: []].insert(request.isRepeatable) }
       throw .network("nobody is there")
     }
-
-    func forget(instance: String) async {}
   }
 
   private struct NoSockets: SocketOpening {

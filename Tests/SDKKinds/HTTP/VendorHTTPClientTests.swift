@@ -1,3 +1,4 @@
+import Concurrency
 import NIOCore
 import NIOPosix
 import SDKInstances
@@ -51,6 +52,92 @@ import Testing
     _ = try await client.send(request)
     #expect(server.connections == 2)
     await client.shutdown()
+  }
+
+  @Test("The instances of one owner share connections, and no others do")
+  func shared() async throws {
+    let server = try await TestSocketServer.start(.answer(Self.hello), tls: TestCertificate.serverContext())
+    let (one, other) = (try TestCertificate(), try TestCertificate())
+    let client = VendorHTTPClient(
+      group: .singleton, names: FakeNames(["127.0.0.1"]), idleTime: .hours(1))
+    func send(
+      _ instance: String, of owner: ConnectionOwner, _ caFile: String, _ rule: AddressRule = .anywhere
+    ) async throws {
+      var parts = HTTPRequestParts(
+        instance: instance, method: "GET", url: "https://localhost:\(server.port)/", caFile: caFile)
+      (parts.owner, parts.addresses) = (owner, rule)
+      #expect(try await client.send(parts).status == 200)
+    }
+    for instance in ["a", "b", "c"] { try await send(instance, of: .user(1), one.path) }
+    #expect(server.connections == 1)
+    try await send("d", of: .user(2), one.path)
+    #expect(server.connections == 2)
+    try await send("e", of: .daemon, one.path)
+    #expect(server.connections == 3)
+    try await send("b", of: .user(1), other.path)
+    #expect(server.connections == 4)
+    try await send("b", of: .user(1), one.path, .loopback)
+    #expect(server.connections == 5)
+    try await send("a", of: .user(1), one.path)
+    #expect(server.connections == 5)
+    await client.shutdown()
+  }
+
+  @Test("An instance whose requests hang keeps four connections, and the others of its owner are served")
+  func budget() async throws {
+    let server = try await TestSocketServer.start(.answerUnless(Self.hello, "/hang"))
+    let client = VendorHTTPClient(group: .singleton)
+    let url = "http://127.0.0.1:\(server.port)/"
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          _ = await SocketWait.failure { () throws(HTTPFailure) in
+            _ = try await client.send(HTTPRequestParts(instance: "a", method: "GET", url: url + "hang"))
+          }
+        }
+      }
+      _ = try await SocketWait.until("the hanging requests") {
+        await client.waitingCount == 4 && server.connections == RequestBudget.maximum ? true : nil
+      }
+      let status = try? await client.send(HTTPRequestParts(instance: "b", method: "GET", url: url)).status
+      #expect(status == 200)
+      #expect(server.connections == RequestBudget.maximum + 1)
+      let failure = await SocketWait.failure { () throws(HTTPFailure) in
+        _ = try await client.send(HTTPRequestParts(instance: "a", method: "GET", url: url, timeout: 0.1))
+      }
+      #expect(failure == .timeout)
+      #expect(await client.waitingCount == 4)
+      group.cancelAll()
+    }
+    // Each of them has left, whether it waited or not.
+    #expect(await client.waitingCount == 0)
+    #expect(try await client.send(HTTPRequestParts(instance: "a", method: "GET", url: url)).status == 200)
+    await client.shutdown()
+  }
+
+  @Test("A request that waits begins when one of its instance ends, in the order of the calls")
+  func turns() {
+    var budget = RequestBudget()
+    let key = RequestBudget.Requester(instance: "a", host: "x")
+    let other = RequestBudget.Requester(instance: "a", host: "y")
+    var turns: [Promise<Void>] = []
+    for requester in Array(repeating: key, count: RequestBudget.maximum + 4) + [other] {
+      if let turn = budget.enter(requester) { turns.append(turn) }
+    }
+    #expect(turns.count == 4)
+    func begun() -> [Bool] { turns.map { $0.result != nil } }
+    budget.leave(key)
+    #expect(begun() == [true, false, false, false])
+    budget.withdraw(turns[1], of: key)
+    budget.leave(key)
+    #expect(begun() == [true, false, true, false])
+    // Its turn came while it stopped to wait.
+    budget.withdraw(turns[2], of: key)
+    #expect(begun() == [true, false, true, true])
+    for _ in 0..<RequestBudget.maximum { budget.leave(key) }
+    #expect(!budget.isEmpty)
+    budget.leave(other)
+    #expect(budget.isEmpty)
   }
 
   @Test("A repeatable request whose connection ends is sent once more over a new one", arguments: [true, false])

@@ -13,7 +13,6 @@ import Testing
 
   private struct NoHTTP: HTTPSending {
     func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts { throw .timeout }
-    func forget(instance: String) async {}
   }
   private struct NoSockets: SocketOpening {
     func open(_ request: SocketRequestParts) async throws(HTTPFailure) -> any VendorSocket { throw .timeout }

@@ -38,8 +38,6 @@ struct MessagingAdapterTests {
       guard let answer else { throw .network("nothing is scripted") }
       return answer
     }
-
-    func forget(instance: String) async {}
   }
 
   private struct NoSockets: SocketOpening {

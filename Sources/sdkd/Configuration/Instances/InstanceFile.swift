@@ -196,6 +196,4 @@ private struct NoHTTP: HTTPSending, SocketOpening {
   func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts {
     throw .network("A configuration is checked without the network.")
   }
-
-  func forget(instance: String) async {}
 }

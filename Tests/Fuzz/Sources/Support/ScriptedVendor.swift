@@ -70,8 +70,6 @@ final class ScriptedVendor: HTTPSending, SocketOpening, VendorSocket {
     return try next.get()
   }
 
-  func forget(instance: String) async {}
-
   func open(_ request: SocketRequestParts) async throws(HTTPFailure) -> any VendorSocket {
     require(VendorURL(request.url, .webSocket) != nil, "A WebSocket goes to \(request.url).")
     require(reach.has(request.url), "A WebSocket goes to \(request.url), to which nothing allows it to go.")

@@ -125,7 +125,6 @@ private struct SealedState {
 /// A network on which nothing can be reached.
 private struct Nowhere: HTTPSending, SocketOpening {
   func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts { throw .network("offline") }
-  func forget(instance: String) async {}
   func open(_ request: SocketRequestParts) async throws(HTTPFailure) -> any VendorSocket { throw .network("offline") }
 }
 

@@ -13,6 +13,8 @@ final class TestSocketServer: Sendable {
     case upgrade([(String, String)])
     /// This text as the response to each read.
     case answer(String)
+    /// This text as the response to each read that does not contain the second one.
+    case answerUnless(String, String)
     /// The first text as the response to the first read, and then the second text every 100 ms without end: few enough to stay below any budget
     /// until a deadline, also where that comes late.
     case trickle(String, String)
@@ -69,6 +71,7 @@ final class TestSocketServer: Sendable {
     switch manner {
     case .silence: return channel.eventLoop.makeSucceededVoidFuture()
     case .answer(let text): return equip(channel, Answering([text]))
+    case .answerUnless(let text, let silent): return equip(channel, Answering([text], silentAt: silent))
     case .answers(let texts): return equip(channel, Answering(texts))
     case .once(let text): return equip(channel, Answering([text].compactMap { $0 }, closesAfterwards: true))
     case .trickle(let head, let rest): return equip(channel, Trickling(head, rest))
@@ -108,16 +111,19 @@ final class TestSocketServer: Sendable {
     typealias OutboundOut = ByteBuffer
     private var texts: [String]
     private let closesAfterwards: Bool
+    private let silentAt: String?
     private var hasAnswered = false
 
-    init(_ texts: [String], closesAfterwards: Bool = false) {
+    init(_ texts: [String], closesAfterwards: Bool = false, silentAt: String? = nil) {
       self.texts = texts
       self.closesAfterwards = closesAfterwards
+      self.silentAt = silentAt
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       if closesAfterwards, hasAnswered || texts.isEmpty { return context.close(promise: nil) }
       hasAnswered = true
+      if let silentAt, String(buffer: Self.unwrapInboundIn(data)).contains(silentAt) { return }
       let text = texts.count > 1 ? texts.removeFirst() : texts[0]
       context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
     }

@@ -40,8 +40,6 @@ final class SupportVendor: HTTPSending {
     guard let answer else { throw .network("nothing is scripted") }
     return answer
   }
-
-  func forget(instance: String) async {}
 }
 
 /// A socket opener that always fails, since this SDK has no sockets.
