@@ -35,7 +35,18 @@ enum LineText {
 
   private static let quoted: [UInt8] = [UInt8(ascii: " "), UInt8(ascii: "\""), UInt8(ascii: "=")]
 
+  /// Whether a byte is a printable character of ASCII that needs no escape.
+  private static func isPlain(_ byte: UInt8, quotes: Bool) -> Bool {
+    switch byte {
+    case UInt8(ascii: "\\"): false
+    case UInt8(ascii: "\""): !quotes
+    default: (0x20..<0x7F).contains(byte)
+    }
+  }
+
   private static func append(_ text: String, to line: inout String, quotes: Bool) {
+    // Nearly all logged text has nothing to escape, and each scalar takes a hundred instructions below.
+    if text.utf8.allSatisfy({ isPlain($0, quotes: quotes) }) { return line.append(text) }
     for scalar in text.unicodeScalars {
       switch scalar {
       case "\n": line.append("\\n")
