@@ -1,7 +1,8 @@
-"""Ten instances against many: memory of each, latency, and the time until the daemon is ready."""
-import statistics
+"""Ten instances against many: memory of each, latency, and the time until the daemon is ready. And the memory of each
+signed-in instance."""
+import os, statistics, subprocess, time
 
-from programs import token_get
+from programs import Client, token_get
 
 FEW = 10
 
@@ -34,4 +35,53 @@ def run(programs, results):
         "instances": many, "idle_kib": idle, "per_instance_kib": each, "per_instance_restarted_kib": restarted,
         "ready_seconds": statistics.median(starts), **figures, "ratios": ratios}
     small.stop()
+    status(programs, results, large)
     large.stop()
+    users(programs, results)
+
+
+def status(programs, results, large):
+    """`sdkctl status` from start to end, with many instances and with a thousand."""
+    daemon = programs.daemon("thousand")
+    daemon.start()
+    daemon.create("i", 1000)
+
+    def seconds(of):
+        began = time.monotonic()
+        subprocess.run(
+            [programs.program("sdkctl"), "status"], check=True, capture_output=True,
+            env=dict(os.environ, SDKD_SOCKET=of.path))
+        return {"seconds": time.monotonic() - began}
+
+    found = programs.rounds({"many": lambda: seconds(large), "thousand": lambda: seconds(daemon)}, 15)
+    ratio = found["many"]["seconds"] / found["thousand"]["seconds"]
+    print(f"sdkctl status: {ratio:.2f} x of 1000 instances")
+    results["status"] = {"ratio": ratio}
+    daemon.stop()
+
+
+def users(programs, results, first=512, more=1536):
+    """What an instance takes beyond its definition once somebody is signed in, with the vendor's clients idle again."""
+    daemon = programs.daemon("users")
+    daemon.start()
+    daemon.sign_in("bench")
+    daemon.create("i", first + more)
+    jwt, client = programs.mint("ann", 36000), Client(daemon.path)
+
+    def each(numbers):
+        time.sleep(4)
+        before = daemon.resident
+        for begin in range(numbers.start, numbers.stop, 16):
+            for number in range(begin, begin + 16):
+                client.send("messaging.loginUser", instance=f"i{number}", jwt=jwt)
+            client.file.flush()
+            for _ in range(16):
+                client.receive()
+        time.sleep(4)
+        return (daemon.resident - before) / len(numbers)
+
+    early, late = each(range(first)), each(range(first, first + more))
+    print(f"memory of a user: {early:.1f} KiB for each of the first {first}, {late:.1f} KiB for each of {more} more")
+    results["users"] = {"early_kib": early, "late_kib": late}
+    client.close()
+    daemon.stop()

@@ -71,7 +71,10 @@ extension JSONObjectRepresentable {
   }
 
   /// Appends the object's text, in which the member `name` has a text that exists already.
-  func write(to writer: inout JSONWriter, replacing name: String, with text: [UInt8]) {
+  ///
+  /// - Throws: `UnknownProperty` if the type has no such member.
+  func write(to writer: inout JSONWriter, replacing name: String, with text: [UInt8]) throws(UnknownProperty) {
+    guard Self.properties.contains(where: { $0.member.name == name }) else { throw UnknownProperty(name: name) }
     writer.write(byte: UInt8(ascii: "{"))
     for property in Self.properties {
       if property.member.name == name {
@@ -91,6 +94,12 @@ extension JSONObjectRepresentable {
       try container.encode(value, forKey: IndexKey(stringValue: property.member.name))
     }
   }
+}
+
+/// The error of a name that no property of a type has.
+public struct UnknownProperty: Error, Hashable {
+  /// The name.
+  public let name: String
 }
 
 extension JSONSchema {

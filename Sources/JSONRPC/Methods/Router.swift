@@ -74,9 +74,11 @@ public struct EncodedResult<Method: RPCMethod>: Sendable {
 
 extension EncodedResult where Method.Result: JSONObjectRepresentable {
   /// Encodes a result in which the member `name` has a text that exists already, such as that of a page.
-  public init(_ result: Method.Result, replacing name: String, with text: [UInt8]) {
+  ///
+  /// - Throws: `UnknownProperty` if results have no such member.
+  public init(_ result: Method.Result, replacing name: String, with text: [UInt8]) throws {
     var writer = JSONWriter(reserving: text.count + 256)
-    result.write(to: &writer, replacing: name, with: text)
+    try result.write(to: &writer, replacing: name, with: text)
     self.text = writer.bytes
   }
 }

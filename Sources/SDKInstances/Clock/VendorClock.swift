@@ -1,4 +1,5 @@
 public import SDKProtocol
+import StateStore
 import Synchronization
 
 /// The clock of one instance's vendor: the daemon's clock, corrected by the header `Date` of the vendor's responses. It
@@ -9,9 +10,21 @@ public final class VendorClock: Sendable {
   /// The bits of the correction in seconds, so that readers take no lock.
   private let correctionBits = Atomic<UInt64>(0)
   private let observer = Mutex<(@Sendable (Double) -> Void)?>(nil)
+  /// The instance, and where to note that its clock is far; `nil` once the instance is forgotten.
+  private let index: Mutex<(instance: InstanceUUID, clocks: FarClocks)?>
 
   /// Creates a clock that shows the daemon's time until a response indicates an offset.
-  public init(_ ours: WallClock) { self.ours = ours }
+  public convenience init(_ ours: WallClock) { self.init(ours, index: nil) }
+
+  /// Creates the clock of an instance, which is noted among `clocks` while it is far.
+  convenience init(_ ours: WallClock, of instance: InstanceUUID, _ clocks: FarClocks) {
+    self.init(ours, index: (instance, clocks))
+  }
+
+  private init(_ ours: WallClock, index: (InstanceUUID, FarClocks)?) {
+    self.ours = ours
+    self.index = Mutex(index)
+  }
 
   /// The vendor's time.
   public var now: Timestamp { ours.now() + correction }
@@ -52,10 +65,22 @@ public final class VendorClock: Sendable {
   /// Forgets the correction, because the vendor has accepted a credential that had expired by it.
   func disprove() { change { $0.disprove() } }
 
+  /// Notes no longer that the clock is far.
+  func forget() {
+    index.withLock { index in
+      index.map { $0.clocks.note($0.instance, isFar: false) }
+      index = nil
+    }
+  }
+
+  private static func isFar(_ correction: Double) -> Bool { abs(correction) > 60 }
+
   private func change(_ body: (inout ClockSkew) -> Void) {
     let changed: Double? = skew.withLock { skew in
       let former = skew.correction
       body(&skew)
+      let isFar = Self.isFar(skew.correction)
+      if isFar != Self.isFar(former) { index.withLock { $0.map { $0.clocks.note($0.instance, isFar: isFar) } } }
       correctionBits.store(skew.correction.bitPattern, ordering: .relaxed)
       return abs(skew.correction - former) > ClockSkew.tolerance ? skew.correction : nil
     }

@@ -43,27 +43,23 @@ struct ReplyPage<Element: JSONTextRepresentable> {
 
   /// Adds an element if it fits, and returns whether it did. The first element always fits.
   ///
-  /// - Parameter short: returns a shorter form for an element that is too large for any page; then no other is added.
+  /// - Parameter short: returns a shorter form for an element that is too large for any page.
   mutating func add(_ element: consuming Element, short: (Element) -> Element = { $0 }) -> Bool {
     guard elements.count < limit else { return false }
+    let end = writer.bytes.count
+    if !elements.isEmpty { writer.write(raw: ",") }
     let start = writer.bytes.count
-    write(element)
-    let isTooLarge = writer.bytes.count - start > ReplyBound.pageBytes
-    if isTooLarge {
+    element.write(to: &writer)
+    if writer.bytes.count - start > ReplyBound.pageBytes {
       element = short(element)
       writer.truncate(to: start)
-      write(element)
+      element.write(to: &writer)
     }
     guard elements.isEmpty || writer.bytes.count <= ReplyBound.pageBytes else {
-      writer.truncate(to: start)
+      writer.truncate(to: end)
       return false
     }
     elements.append(element)
     return true
-  }
-
-  private mutating func write(_ element: Element) {
-    if !elements.isEmpty { writer.write(raw: ",") }
-    element.write(to: &writer)
   }
 }

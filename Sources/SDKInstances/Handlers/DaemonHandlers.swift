@@ -94,16 +94,15 @@ enum DaemonHandlers {
       if !isAdmin { problem.detail = nil }
       checks.append(problem)
     }
-    // By state first: few instances wait, so few roles are looked up.
-    let waiting = registry.unsortedInstances.filter { $0.state == .reauthNeeded || $0.state == .locked }
-      .filter { registry.role(of: context.peer, on: $0) != nil }.map(\.id.name).sorted()
+    let waiting = registry.environment.states.waiting.filter { id in
+      registry.hosted(id).map { registry.role(of: context.peer, on: $0) != nil } ?? false
+    }.map(\.name).sorted()
     checks.append(
       .init(
         name: "instances", status: isAdmin && !registry.quarantined.isEmpty ? .degraded : .ok,
         detail: words(waiting: waiting, quarantined: isAdmin ? registry.quarantined.map(\.id.name) : [])))
-    let skewed = registry.unsortedInstances.filter(\.isVendorClockFar).filter {
-      registry.role(of: context.peer, on: $0) != nil
-    }
+    let skewed = registry.environment.vendorClocks.far.compactMap { registry.instance(uuid: $0.description) }
+      .filter { registry.role(of: context.peer, on: $0) != nil }
     checks.append(.init(farVendorClocksOf: skewed.sorted { $0.id < $1.id }))
     return DaemonHealth.Result(status: checks.map(\.status).max() ?? .ok, checks: checks)
   }
@@ -128,11 +127,6 @@ extension DaemonHealth.Check {
       name: "vendorClocks", status: words.isEmpty ? .ok : .degraded,
       detail: words.isEmpty ? nil : detail + words.joined(separator: ", "))
   }
-}
-
-extension HostedInstance {
-  /// Whether the vendor's clock differs from the machine's by more than a minute.
-  fileprivate var isVendorClockFar: Bool { abs(actor.vendorClock.correction) > 60 }
 }
 
 extension InstanceRegistry {

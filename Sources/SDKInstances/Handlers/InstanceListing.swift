@@ -31,7 +31,7 @@ struct InstanceListing {
         isComplete = page.add(shape(entry, role)) { $0.withoutDefinition }
         return isComplete
       }
-      return EncodedResult(
+      return try EncodedResult(
         InstanceList.Result(instances: [], next: isComplete ? nil : page.elements.last?.instance),
         replacing: "instances", with: page.text)
     }
@@ -39,13 +39,21 @@ struct InstanceListing {
 
   /// The number of instances in each state.
   private var counts: [String: Int] {
-    var counts: [String: Int] = [:]
-    visit(first: Self.chunk) { entry, _ in
-      let state = if case .hosted(let instance) = entry { instance.state } else { InstanceState.quarantined }
-      counts[state.rawValue, default: 0] += 1
-      return true
+    var counts: [InstanceState: Int] = [:]
+    if isAdmin, params.after == nil, params.labels?.isEmpty ?? true {
+      for (kind, states) in registry.environment.states.counts where params.kind ?? kind == kind {
+        counts.merge(states, uniquingKeysWith: +)
+      }
+      let quarantined = registry.quarantinedCount
+      if params.kind == nil, quarantined > 0 { counts[.quarantined] = quarantined }
+      if let state = params.state { counts = counts.filter { $0.key == state } }
+    } else {
+      for entry in registry.unsortedEntries where params.after.map({ $0 < entry.id }) ?? true && role(entry) != nil {
+        let state = if case .hosted(let instance) = entry { instance.state } else { InstanceState.quarantined }
+        counts[state, default: 0] += 1
+      }
     }
-    return counts
+    return Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) })
   }
 
   /// Calls `visitor` for the instances from `after` on, by id, until it returns `false`: those that the caller may see

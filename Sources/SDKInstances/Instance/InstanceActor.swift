@@ -260,12 +260,24 @@ actor InstanceActor {
   /// Publishes the present state to readers.
   func publish() {
     let next = Published(core)
+    let state = next.main.state
     let former = published.withLock { published in
-      defer { published = next }
-      return published.main.state
+      let (former, isListed) = (published.main.state, published.isListed)
+      published = next
+      published.isListed = isListed
+      if isListed { environment.states.move(id, of: kind, from: former, to: state) }
+      return former
     }
-    if next.main.state != former {
-      logger.debug("The state is \(next.main.state.rawValue); it was \(former.rawValue).")
+    if state != former { logger.debug("The state is \(state.rawValue); it was \(former.rawValue).") }
+  }
+
+  /// Notes that the instance was added to the registry, or removed from it.
+  nonisolated func list(_ isListed: Bool) {
+    published.withLock { published in
+      guard published.isListed != isListed else { return }
+      published.isListed = isListed
+      let state = published.main.state
+      environment.states.move(id, of: kind, from: isListed ? nil : state, to: isListed ? state : nil)
     }
   }
 

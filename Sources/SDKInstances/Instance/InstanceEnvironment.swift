@@ -18,6 +18,8 @@ public struct InstanceEnvironment: Sendable {
   public let events: EventHub
   /// The wall clock.
   public let clock: WallClock
+  /// The instances of the registry by state.
+  let states = StateIndex()
   /// The clocks of the vendors.
   let vendorClocks: VendorClocks
   /// The client for HTTP requests.

@@ -12,6 +12,8 @@ struct Published: Sendable {
   /// The state of each service.
   var services: [String: PublishedService] = [:]
   var pending: [Instance.Pending] = []
+  /// Whether the instance is in the registry, so that `StateIndex` has its state.
+  var isListed = false
 
   init(definition: Definition, storageEpoch: String) {
     self.definition = definition

@@ -33,8 +33,14 @@ public final class InstanceRegistry: Sendable {
       set {
         let former = entries[id]
         entries[id] = newValue
-        if case .hosted(let former)? = former { hosted[former.uuid.description] = nil }
-        if case .hosted(let instance)? = newValue { hosted[instance.uuid.description] = instance }
+        if case .hosted(let former)? = former {
+          hosted[former.uuid.description] = nil
+          former.actor.list(false)
+        }
+        if case .hosted(let instance)? = newValue {
+          hosted[instance.uuid.description] = instance
+          instance.actor.list(true)
+        }
         switch (former, newValue) {
         case (nil, _?): names.insert(id, at: position(of: id))
         case (_?, nil): names.remove(at: position(of: id))
@@ -44,6 +50,9 @@ public final class InstanceRegistry: Sendable {
     }
 
     subscript(uuid uuid: String) -> HostedInstance? { hosted[uuid] }
+
+    /// The number of entries that are quarantined.
+    var quarantinedCount: Int { entries.count - hosted.count }
 
     /// Returns the entries whose names come after `id`, sorted, at most `count` of them.
     func entries(after id: InstanceID?, atMost count: Int) -> [Entry] {
@@ -64,6 +73,8 @@ public final class InstanceRegistry: Sendable {
   }
 
   private let entries = Mutex(Table())
+  /// The number of entries that were read for the lists of many, so that a test sees what a call takes.
+  let looks = Atomic(0)
   let deleted = Mutex(DeletedInstances())
   /// Instances whose creation is being committed.
   typealias Arriving = [InstanceUUID: (id: InstanceID, access: InstanceAccess, number: Int)]
@@ -136,21 +147,31 @@ public final class InstanceRegistry: Sendable {
   public var instances: [HostedInstance] { unsortedInstances.sorted { $0.id < $1.id } }
 
   var unsortedInstances: [HostedInstance] {
-    entries.withLock { table in
-      table.entries.values.compactMap { if case .hosted(let instance) = $0 { instance } else { nil } }
-    }
+    unsortedEntries.compactMap { if case .hosted(let instance) = $0 { instance } else { nil } }
   }
+
+  /// All entries in no order.
+  var unsortedEntries: [Entry] { look { Array($0.entries.values) } }
 
   /// The instances that could not be opened.
   public var quarantined: [QuarantinedInstance] {
-    entries.withLock { table in
-      table.entries.values.compactMap { if case .quarantined(let instance) = $0 { instance } else { nil } }
-    }.sorted { $0.id < $1.id }
+    guard quarantinedCount > 0 else { return [] }
+    return unsortedEntries.compactMap { if case .quarantined(let instance) = $0 { instance } else { nil } }
+      .sorted { $0.id < $1.id }
   }
+
+  /// The number of instances that could not be opened.
+  var quarantinedCount: Int { entries.withLock { $0.quarantinedCount } }
 
   /// Returns the entries whose names come after `id`, sorted, at most `count` of them.
   func entries(after id: InstanceID?, atMost count: Int) -> [Entry] {
-    entries.withLock { $0.entries(after: id, atMost: count) }
+    look { $0.entries(after: id, atMost: count) }
+  }
+
+  private func look(_ read: (borrowing Table) -> [Entry]) -> [Entry] {
+    let found = entries.withLock { read($0) }
+    looks.add(found.count, ordering: .relaxed)
+    return found
   }
 
   func hosted(_ id: InstanceID) -> HostedInstance? {

@@ -76,15 +76,16 @@ struct JSONPropertyTests {
     static let documentation = "A tree."
   }
 
-  @Test func `A member that has its text already is not encoded again`() {
-    func text(_ name: String) -> String {
+  @Test func `A member that has its text already is not encoded again`() throws {
+    func text(_ name: String) throws -> String {
       String(
-        decoding: EncodedResult<Method>(Tree(word: .one), replacing: name, with: Array("[1]".utf8)).text,
+        decoding: try EncodedResult<Method>(Tree(word: .one), replacing: name, with: Array("[1]".utf8)).text,
         as: UTF8.self)
     }
-    #expect(text("leaf") == #"{"leaf":[1],"table":{},"object":{},"word":"one"}"#)
-    #expect(text("leaves") == #"{"leaf":{},"leaves":[1],"table":{},"object":{},"word":"one"}"#)
-    #expect(text("word") == #"{"leaf":{},"table":{},"object":{},"word":[1]}"#)
+    #expect(try text("leaf") == #"{"leaf":[1],"table":{},"object":{},"word":"one"}"#)
+    #expect(try text("leaves") == #"{"leaf":{},"leaves":[1],"table":{},"object":{},"word":"one"}"#)
+    #expect(try text("word") == #"{"leaf":{},"table":{},"object":{},"word":[1]}"#)
+    #expect(throws: UnknownProperty(name: "leave")) { try text("leave") }
   }
 
   @Test(

@@ -1,5 +1,6 @@
 import JSONRPC
 import SDKProtocol
+import Synchronization
 import Testing
 
 @testable import SDKInstances
@@ -46,6 +47,59 @@ struct ListingTests {
       #expect(await counts(["state": "authenticated"], on: admin)?["counts"] == ["authenticated": 1])
       #expect(await counts([:], on: user)?["counts"] == ["noUser": 5])
       #expect(await counts([:], on: world.session(uid: 8))?["counts"] == [:])
+    }
+  }
+
+  @Test("The kept numbers and health are what a look at each instance finds, whatever has happened to it")
+  func kept() async throws {
+    try await World.run { world in
+      let (admin, user) = (world.session(uid: 0), world.session(uid: 7))
+      let access = AccessRules(observe: [try #require(AccessRule("uid:7"))])
+      /// Compares the answers to the admin, which are kept, with those to a user, for whom each instance is looked at.
+      func compare(_ expected: JSON, waiting: [String] = []) async throws {
+        for params in [["counts": true], ["counts": true, "kind": "fake.chat"]] as [JSON] {
+          #expect(await world.call("instance.list", params, on: admin).value?["counts"] == expected)
+          #expect(await world.call("instance.list", params, on: user).value?["counts"] == expected)
+        }
+        for session in [admin, user] {
+          let checks = await world.call("daemon.health", on: session).value?["checks"]?.arrayValue
+          let detail = checks?.first { $0["name"] == "instances" }?["detail"]?.stringValue
+          let words = waiting.isEmpty ? nil : "need a new credential: \(waiting.joined(separator: ", "))"
+          #expect(detail == words)
+        }
+      }
+      try await compare([:])
+      for name in ["b", "a", "c"] { _ = try await world.instance(name, provider: false, access: access) }
+      try await compare(["noUser": 3])
+      for name in ["a", "b"] { try await #require(world.hosted(name)).signIn("\(name)#1@60") }
+      try await compare(["noUser": 1, "authenticated": 2])
+      world.clock.advance(61)
+      world.deadlines.wake()
+      try await eventually("new logins are needed") {
+        ["a", "b"].allSatisfy { world.hosted($0)?.state == .reauthNeeded }
+      }
+      try await compare(["noUser": 1, "reauthNeeded": 2], waiting: ["a", "b"])
+      try await #require(world.hosted("b")).signIn("b#2")
+      try await compare(["noUser": 1, "authenticated": 1, "reauthNeeded": 1], waiting: ["a"])
+      for name in ["a", "c"] {
+        #expect(await world.call("instance.delete", ["instance": .string(name)], on: admin).value == [:])
+      }
+      try await compare(["authenticated": 1])
+    }
+  }
+
+  @Test("Health and the numbers of all instances take no look at each")
+  func looks() async throws {
+    for count in [10, 100] {
+      try await World.run { world in
+        for number in 0..<count { _ = try await world.instance("i\(number)") }
+        let before = world.registry.looks.load(ordering: .relaxed)
+        for uid in [0, 7] as [UInt32] {
+          #expect(await world.call("daemon.health", on: world.session(uid: uid)).value != nil)
+        }
+        #expect(await world.call("instance.list", ["counts": true], on: world.session()).value != nil)
+        #expect(world.registry.looks.load(ordering: .relaxed) == before)
+      }
     }
   }
 }

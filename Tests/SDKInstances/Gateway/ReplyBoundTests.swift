@@ -82,6 +82,20 @@ struct ReplyBoundTests {
     }
   }
 
+  @Test("Only an element that is too large for a page of its own is shortened", arguments: [-1, 0, 1], [true, false])
+  func exactSize(excess: Int, isFirst: Bool) throws {
+    var page = ReplyPage<String>(limit: 10)
+    let former = isFirst ? [] : ["a"]
+    for text in former { _ = page.add(text) }
+    // With its quotes the text has as many bytes as a page, or one more or less.
+    let text = String(repeating: "x", count: ReplyBound.pageBytes - 2 + excess)
+    let isAdded = page.add(text) { _ in "short" }
+    let expected = excess > 0 ? former + ["short"] : isFirst ? [text] : former
+    #expect(page.elements == expected)
+    #expect(isAdded == (expected != former))
+    #expect(try JSONParser.parse(page.text) == .array(expected.map(JSON.string)))
+  }
+
   @Test func `Admins see a quarantined instance in the list, and every other call on it says so`() async throws {
     let store = InMemoryStateStore()
     try await World.run(store: store) { world in

@@ -1,0 +1,32 @@
+import SDKProtocol
+import Synchronization
+
+/// The instances of the registry by state, kept as the states change. A caller who may see all of them then needs no
+/// look at each.
+final class StateIndex: Sendable {
+  private struct Contents {
+    var counts: [KindName: [InstanceState: Int]] = [:]
+    var waiting: Set<InstanceID> = []
+  }
+
+  private let contents = Mutex(Contents())
+
+  /// The number of instances of each kind in each state.
+  var counts: [KindName: [InstanceState: Int]] { contents.withLock { $0.counts } }
+
+  /// The instances that wait for a new credential, in no order.
+  var waiting: Set<InstanceID> { contents.withLock { $0.waiting } }
+
+  /// Moves an instance from one state to another; `nil` for an instance that is not in the registry.
+  func move(_ id: InstanceID, of kind: KindName, from former: InstanceState?, to state: InstanceState?) {
+    guard former != state else { return }
+    contents.withLock { contents in
+      if let former {
+        contents.counts[kind]?[former]? -= 1
+        if contents.counts[kind]?[former] == 0 { contents.counts[kind]?[former] = nil }
+      }
+      if let state { contents.counts[kind, default: [:]][state, default: 0] += 1 }
+      if state == .reauthNeeded || state == .locked { contents.waiting.insert(id) } else { contents.waiting.remove(id) }
+    }
+  }
+}
