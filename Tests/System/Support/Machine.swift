@@ -27,13 +27,16 @@ struct Machine: Sendable {
 
   /// Boots a machine, runs `body` with it and ends it.
   ///
-  /// - Parameter options: further arguments of `systemd-nspawn(1)`, such as `--set-credential=`.
+  /// - Parameters:
+  ///   - root: the path of the Debian root.
+  ///   - options: further arguments of `systemd-nspawn(1)`, such as `--set-credential=`.
   static func with<Result: Sendable>(
-    options: [String] = [], _ body: @escaping @Sendable (Machine) async throws -> Result
+    root: String = MachineRoot.path, options: [String] = [],
+    _ body: @escaping @Sendable (Machine) async throws -> Result
   ) async throws -> Result {
     await MachineGate.shared.enter()
     do {
-      let result = try await booted(options, body)
+      let result = try await booted(root, options, body)
       await MachineGate.shared.leave()
       return result
     } catch {
@@ -43,9 +46,8 @@ struct Machine: Sendable {
   }
 
   private static func booted<Result: Sendable>(
-    _ options: [String], _ body: @escaping @Sendable (Machine) async throws -> Result
+    _ root: String, _ options: [String], _ body: @escaping @Sendable (Machine) async throws -> Result
   ) async throws -> Result {
-    let root = MachineRoot.path
     guard FileManager.default.fileExists(atPath: root + "/usr/bin/sdkd") else {
       throw Failure(description: "There is no root with the package in \(root); Packaging/system-root makes it.")
     }
@@ -92,7 +94,8 @@ struct Machine: Sendable {
     throw Failure(description: "The machine does not boot:\n\(said.suffix(4000))")
   }
 
-  private static func child(of pid: Int32) -> Int32? {
+  /// Returns the first child of a process.
+  static func child(of pid: Int32) -> Int32? {
     guard let text = try? String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8) else {
       return nil
     }
@@ -125,12 +128,16 @@ struct Machine: Sendable {
       .path("/usr/bin/timeout"), arguments: Arguments(["--kill-after=5", String(seconds)] + command),
       environment: .custom(variables),
       input: .string(input), output: .string(limit: limit), error: .string(limit: limit))
-    let status: Int32 =
-      switch record.terminationStatus {
-      case .exited(let code): code
-      case .signaled(let signal): 128 + signal
-      }
-    return Ended(status: status, output: record.standardOutput, error: record.standardError)
+    return Ended(
+      status: Self.exitStatus(record.terminationStatus), output: record.standardOutput, error: record.standardError)
+  }
+
+  /// Returns the exit status of a program, or 128 + the signal that ended it.
+  static func exitStatus(_ status: TerminationStatus) -> Int32 {
+    switch status {
+    case .exited(let code): code
+    case .signaled(let signal): 128 + signal
+    }
   }
 
   /// Runs a shell script as root, with `set -eu` and `pipefail`.

@@ -12,6 +12,10 @@ enum MachineRoot {
     ProcessInfo.processInfo.environment["SDKD_SYSTEM_ROOT"]
     ?? project.appendingPathComponent(".build/system-root").path
 
+  /// The path of the releases that `Packaging/system-root` makes with `Tests/System/Releases/make-releases`.
+  static let releases = URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent("system-releases")
+    .path
+
   /// The directory of the programs that were built with the tests: that of the test runner.
   static let programs = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().path
