@@ -91,6 +91,38 @@ import Testing
     #expect(try desk.bridge()["state"] == "closed")
   }
 
+  @Test("A token that was reported again waits for min_interval, also for a refresh, unless control asks")
+  func aReportedTokenIsHeldBack() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create(
+      "desk", on: line, settings: ["refresh": ["mode": "lazy", "min_interval": 60]],
+      provider: try desk.countingProvider(), access: ["use": ["uid:1002"], "control": ["uid:1003"]])
+    try desk.logIn(on: line)
+    func runs() -> Int {
+      let text = try? String(contentsOf: desk.folder.appendingPathComponent("runs-desk"), encoding: .utf8)
+      return text?.split(separator: "\n").count ?? 0
+    }
+    func report() throws -> JSON {
+      let id = try line.call("token.get", ["instance": "desk"])["tokenId"] ?? .null
+      try line.call("token.reject", ["instance": "desk", "tokenId": id, "status": 401])
+      return id
+    }
+    let first = try report()
+    #expect(try report() != first)
+    #expect(runs() == 1)
+    for method in ["token.get", "token.refresh"] {
+      let error = try desk.call(asUid: 1002, method, ["instance": "desk"])["error"]?["data"]
+      #expect(error?["reason"] == "providerBackoff", "\(method)")
+      #expect((1...60).contains(error?["retryAfter"]?.doubleValue ?? 0), "\(method)")
+    }
+    #expect(runs() == 1)
+    let fresh = try desk.call(asUid: 1003, "token.refresh", ["instance": "desk"])["result"]
+    #expect(fresh?["fromCache"] == false)
+    #expect(runs() == 2)
+    #expect(try desk.call(asUid: 1002, "token.get", ["instance": "desk"])["result"]?["tokenId"] == fresh?["tokenId"])
+  }
+
   @Test func showTellsItInWords() throws {
     let desk = try desk()
     func show() throws -> String { try Vendor.output("sdkctl", ["--socket", desk.desk.socket, "show", "desk"]) }

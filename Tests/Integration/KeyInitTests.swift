@@ -81,6 +81,23 @@ struct KeyInitTests {
     "$sdkctl" --system doctor >"$folder/doctor" 2>&1 || true
     grep -q 'sealed under the credential' "$folder/doctor" || { cat "$folder/doctor"; exit 1; }
     refused already "$sdkctl" key init --recovery <"$folder/right"
+
+    # After a rotation the daemon still has the credentials of its start, and --finish says so each time.
+    "$sdkctl" key rotate --outer >"$folder/said" 2>&1
+    systemd-creds decrypt --name=sdkd.key.next $credential.next - >"$folder/credentials/sdkd.key.next" 2>/dev/null
+    mount -t tmpfs tmpfs /run
+    mkdir -p /run/sdkd
+    CREDENTIALS_DIRECTORY="$folder/credentials" "$sdkd" --state /var/lib/sdkd --socket /run/sdkd/sdkd.sock \
+      2>"$folder/log3" &
+    until grep -q 'sdkd: ready' "$folder/log3"; do kill -0 $!; sleep 0.05; done
+    "$sdkctl" key rotate --finish >"$folder/said" 2>&1 || { cat "$folder/said"; exit 1; }
+    grep -q 'status names sdkd.key.next until the next restart, which is not needed' "$folder/said" \
+      || { cat "$folder/said"; echo "no word of the restart"; exit 1; }
+    "$sdkctl" --system status >"$folder/said" 2>&1 || true
+    grep -q 'sdkd.key.next' "$folder/said" || { cat "$folder/said"; echo "status does not name it"; exit 1; }
+    refused 'status names sdkd.key.next until the daemon is restarted' "$sdkctl" key rotate --finish
+    test ! -e $credential.next
+    kill $!; wait $!
     echo done
     """
 

@@ -64,6 +64,29 @@ import Testing
     #expect(try desk.events("desk", on: next, "pushUnregistered").count == 1)
   }
 
+  @Test("A late login's delayed logout does not take the present user's push registration along")
+  func M10_aDelayedLogoutOfALateLoginKeepsThePushRegistration() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    try desk.logIn(on: line)
+    try register("address-one", on: line)
+    try desk.vendor.script(["route": "POST /v2/apps/*/login", "delayMs": 1200, "passThrough": true])
+    // The late login can't be undone at once, and the registration that it replaced can't be made again yet.
+    try desk.vendor.script(["route": "POST /v2/apps/*/appusers/*/logout", "status": 503])
+    try desk.vendor.script(["route": "PUT /v2/apps/*/appusers/*/clients/*", "status": 503])
+    line.begin("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("bob"))])
+    try eventually("the login is on its way") { try desk.vendor.count("POST", "/login") == 2 }
+    try desk.logIn(ttl: 3000, on: line)
+    try eventually("the late login was not undone") { try desk.vendor.calls().contains("POST logout 503") }
+    try eventually("it is undone later") { try desk.vendor.calls().contains("POST logout 200") }
+    try eventually("the registration is made again") {
+      (try? desk.vendor.client())?["pushNotificationToken"] == "address-one"
+    }
+    #expect(try pushes(line).count == 1)
+    #expect(try desk.user(on: line)["externalId"] == "alice")
+  }
+
   @Test("A local logout removes the push registration later, even after a restart")
   func M3_aLocalLogoutRemovesThePushLaterAlsoAfterARestart() throws {
     let desk = try Desk.open()

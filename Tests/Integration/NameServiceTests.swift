@@ -52,6 +52,27 @@ struct NameServiceTests {
     }
   }
 
+  @Test("A connection whose unit can't be looked up yet delays no other connection")
+  func hangingUnits() throws {
+    let desk = try Desk()
+    let names = try HangingNames(in: desk, hangsUnits: true)
+    try desk.write("sdkd.toml", "[access]\nadmins = [\"unit:kiosk.service\"]\n")
+    try desk.start(environment: names.environment)
+    // Each event loop accepts some of them.
+    let waiting = (0..<8).map { _ in
+      Thread { _ = try? Caller(uid: 1002).reason(desk, "daemon.health") }
+    }
+    for thread in waiting { thread.start() }
+    try eventually("a look-up waits", within: 30) { names.isAsked }
+    for _ in 0..<16 {
+      let line = try desk.connect()
+      #expect(try line.call("instance.list")["instances"] == [])
+    }
+    #expect(names.isAsked)
+    try names.answer()
+    #expect(try Caller(uid: 1002).reason(desk, "daemon.health") == nil)
+  }
+
   @Test("A start does not wait for a name service that does not answer")
   func hangingNameServiceAtStart() throws {
     let desk = try Desk.open()

@@ -4,12 +4,15 @@ import Glibc
 /// A name service for one daemon whose look-ups wait until the test releases them, as if a directory server were down.
 /// It is a library in front of libc's `getpwnam_r` and `getgrnam_r`.
 ///
-/// Names that begin with `slow` wait, and get the number 4242. The machine resolves all other names.
+/// Names that begin with `slow` wait, and get the number 4242. The machine resolves all other names. With `hangsUnits`,
+/// look-ups of a process's unit wait, too.
 struct HangingNames {
   private let answers: URL
   private let library: URL
+  private let hangsUnits: Bool
 
-  init(in desk: Desk) throws {
+  init(in desk: Desk, hangsUnits: Bool = false) throws {
+    self.hangsUnits = hangsUnits
     answers = desk.folder.appendingPathComponent("names-answer")
     library = desk.folder.appendingPathComponent("names.so")
     let source = try desk.write("names.c", Self.source)
@@ -20,7 +23,9 @@ struct HangingNames {
   }
 
   /// The environment variables for the daemon.
-  var environment: [String: String] { ["LD_PRELOAD": library.path, "TEST_NAMES": answers.path] }
+  var environment: [String: String] {
+    ["LD_PRELOAD": library.path, "TEST_NAMES": answers.path, "TEST_UNITS": hangsUnits ? "slow" : "none"]
+  }
 
   /// Whether a look-up of a name that begins with `slow` has arrived so far.
   var isAsked: Bool { FileManager.default.fileExists(atPath: answers.path + ".asked") }
@@ -65,6 +70,13 @@ struct HangingNames {
       entry->gr_gid = 4242;
       *found = entry;
       return 0;
+    }
+    int sd_pid_get_user_unit(pid_t pid, char **unit) {
+      static int (*real)(pid_t, char **);
+      if (!real) real = dlsym(RTLD_NEXT, "sd_pid_get_user_unit");
+      const char *way = getenv("TEST_UNITS");
+      if (way) waits(way);
+      return real(pid, unit);
     }
     """
 }
