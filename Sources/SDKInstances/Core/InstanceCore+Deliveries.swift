@@ -15,10 +15,18 @@ extension InstanceCore {
   /// Returns the time at which the next delivery is due; `nil` without one.
   func nextDelivery(_ now: Timestamp) -> Timestamp? { deliveries.filter(mayDeliver).map { $0.dueTime(now) }.min() }
 
-  /// Whether a delivery may start now. It waits while a login or logout is in progress: a login may make it superfluous,
-  /// because it sets what the delivery would end.
+  /// Whether a delivery may start now. It waits while a login or logout of its service is in progress, and while any
+  /// service shows the vendor what the delivery would end: the login then makes it superfluous.
   private func mayDeliver(_ delivery: Delivery) -> Bool {
-    !delivering.contains(delivery.id) && self[delivery.service]?.isChangingUser != true
+    guard !delivering.contains(delivery.id), self[delivery.service]?.isChangingUser != true else { return false }
+    let keys = sessionKeys(endedBy: delivery)
+    return keys.isEmpty || !services.contains { isOffered(keys, on: $0) }
+  }
+
+  /// Returns the keys of the sessions at the present backend that a delivery ends.
+  func sessionKeys(endedBy delivery: Delivery) -> Set<Secret> {
+    guard delivery.isOfFormerBackend != true, let cleanup = adapter.capabilities.cleanup else { return [] }
+    return cleanup.sessionKeys(endedBy: delivery)
   }
 
   /// Whether a successful delivery may have ended the push registrations of the present user. A vendor that has one
@@ -38,13 +46,15 @@ extension InstanceCore {
   }
 
   /// Adds the cleanup deliveries for a login that came too late and could not be undone, because the vendor could not
-  /// be reached. Adds none if the user is signed in at the same backend, or if the outbox is full.
+  /// be reached. Adds none if the session is in use at the same backend, or if the outbox is full.
   ///
   /// - Parameter origin: the request that made the login.
   mutating func leaveCleanup(
     of late: IdentityRecord, from origin: SignedIn.Origin?, on service: String?, _ context: StepContext
   ) -> Step {
-    guard !isDeleted, let state = self[service], !state.hasBackend(of: origin) || !state.hasUser(of: late),
+    let keys = adapter.sessionKeys(of: late)
+    guard !isDeleted, let state = self[service],
+      !state.hasBackend(of: origin) || !services.contains(where: { isInUse(keys, on: $0) }),
       let cleanup = (origin?.adapter ?? adapter).capabilities.cleanup
     else { return Step() }
     var left = cleanup.farewell(to: late, pushes: [], isInformed: false, now: context.now)

@@ -65,6 +65,11 @@ struct ServiceState: Sendable {
   /// Whether a login is in progress.
   var isSigningIn: Bool { machine.activity == .signingIn || machine.activity == .endingFormer }
 
+  /// Whether a login is in progress, or a credential of the owner is being shown to the vendor.
+  var isOffering: Bool {
+    if case .verifying = machine.activity { true } else { isSigningIn }
+  }
+
   /// Whether a login or logout is in progress.
   var isChangingUser: Bool {
     switch machine.activity {
@@ -87,9 +92,6 @@ struct ServiceState: Sendable {
 
   /// Whether the vendor got or is getting a logout after a request of this epoch had begun.
   func hasSignedOut(since epoch: UInt64) -> Bool { epoch < lastSignOut || machine.isSigningOut }
-
-  /// Whether the user of a record is signed in.
-  func hasUser(of record: IdentityRecord) -> Bool { machine.hasIdentity && identity.subject == record.subject }
 
   /// Whether a request went to the present backend.
   func hasBackend(of origin: SignedIn.Origin?) -> Bool { origin.map { $0.epoch >= firstEpoch } ?? true }

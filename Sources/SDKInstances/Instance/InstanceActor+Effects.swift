@@ -34,7 +34,7 @@ extension InstanceActor {
     case .deliver(let delivery):
       let work = DeliveryWork(
         instance: self, adapter: core.adapter, delivery: delivery,
-        end: beginSessionEnd(of: delivery.endsSession ? delivery.subject : nil, on: service))
+        end: beginSessionEnd(of: core.sessionKeys(endedBy: delivery)))
       environment.operations.startBackground { await work.deliver() }
     case .abandonLate(let delivery):
       let work = DeliveryWork(instance: self, adapter: core.adapter, delivery: delivery)
@@ -65,7 +65,7 @@ extension InstanceActor {
     case .signIn(let credential): operations.start { await work.signIn(credential) }
     case .createAnonymousUser: operations.start { await work.createAnonymousUser() }
     case .endFormer(let credential):
-      let end = beginSessionEnd(of: core[service]?.identity.subject, on: service)
+      let end = beginSessionEnd(of: core[service].map { core.adapter.sessionKeys(of: $0.identity) } ?? [])
       operations.start {
         defer { end?.resolve(.success(())) }
         await work.endFormer(credential)

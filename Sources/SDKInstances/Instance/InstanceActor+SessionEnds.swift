@@ -2,59 +2,75 @@ import Concurrency
 import JSONRPC
 import SDKProtocol
 
-/// A request in progress that ends a user's session at the vendor.
+/// A request in progress that ends a session at the vendor.
 struct SessionEnd: Sendable {
-  let service: String?
-  /// The text that identifies the user (`IdentityRecord.subject`).
-  let subject: Secret
+  /// The keys of the session (`KindRules.sessionKeys`).
+  let keys: Set<Secret>
   /// Resolved when the request has ended.
   let promise = Promise<Void>()
 }
 
-/// The vendor never gets a logout of a user who is signed in or signing in (`rows.md`, R16).
+/// The vendor never gets a logout of a session that is in use or being set up (`rows.md`, R16), on any service.
 ///
-/// A logout that the daemon sends by itself waits for a login of the same user in progress, and is dropped once that
-/// login is accepted. A login waits for a logout of the same user whose request is in progress.
+/// A logout that the daemon sends by itself waits for a login that may be of the same session, and is dropped once that
+/// login is accepted. A login waits for a logout of the same session whose request is in progress.
 extension InstanceActor {
-  /// Registers a request that ends the session of a user; logins of that user wait for it. The caller resolves the
-  /// returned promise when the request has ended.
-  func beginSessionEnd(of subject: Secret?, on service: String?) -> Promise<Void>? {
+  /// Registers a request that ends sessions; logins with these sessions wait for it. The caller resolves the returned
+  /// promise when the request has ended.
+  func beginSessionEnd(of keys: Set<Secret>) -> Promise<Void>? {
     sessionEnds.removeAll { $0.promise.result != nil }
-    guard let subject else { return nil }
-    let end = SessionEnd(service: service, subject: subject)
+    guard !keys.isEmpty else { return nil }
+    let end = SessionEnd(keys: keys)
     sessionEnds.append(end)
     return end.promise
   }
 
-  /// Registers the request that undoes a late login, after the login or logout of the same user in progress.
+  /// Registers the request that undoes a late login, after the logins and the logout of the same session in progress.
   ///
-  /// - Returns: the promise to resolve when the request has ended; `nil` if the user is signed in by then, and must not
-  ///   be logged out.
+  /// - Returns: the promise to resolve when the request has ended; `nil` if the session is in use by then, and must not
+  ///   be ended.
   func beginUndo(
     of late: IdentityRecord, from origin: SignedIn.Origin?, on service: String?
   ) async -> Promise<Void>? {
-    while !core.isDeleted, let state = core[service], state.hasBackend(of: origin) {
+    let keys = core.adapter.sessionKeys(of: late)
+    while !core.isDeleted, core[service]?.hasBackend(of: origin) == true {
       // A logout in progress may have reached the vendor before the late login.
-      let isLeaving = state.machine.isSigningOut && state.hasUser(of: late)
-      if state.hasUser(of: late), !isLeaving { return nil }
-      guard isLeaving || core.isSigningIn(late, on: state), let activity = state.running else { break }
-      _ = try? await outcome(of: activity.id).success(of: id)
+      let leaving = core.services.first { $0.machine.isSigningOut && core.isInUse(keys, on: $0) }
+      if core.services.contains(where: { core.isInUse(keys, on: $0) && !$0.machine.isSigningOut }) { return nil }
+      let activity = leaving?.running ?? core.services.first { core.isOffered(keys, on: $0) }?.running
+      guard let activity, !Task.isCancelled else { break }
+      // Not until its end, since a renewal may go on to ask a person.
+      _ = try? await outcome(of: activity.id).value(within: core.adapter.traits.common.timeout, of: id)
     }
-    return beginSessionEnd(of: late.subject, on: service) ?? Promise()
+    return beginSessionEnd(of: keys) ?? Promise()
   }
 
-  /// Waits for the requests in progress that end the session of the user of this credential.
-  func awaitSessionEnds(of credential: CheckedCredential, on service: String?) async {
-    guard let user = credential.externalId else { return }
-    let ends = sessionEnds.filter { $0.service == service && $0.subject.reveal().hasSameBytes(as: user) }
-    for end in ends { _ = try? await end.promise.valueIgnoringCancellation() }
+  /// Waits for the requests in progress that may end the session of a credential, at most the instance's `timeout`.
+  ///
+  /// - Returns: whether there was one, so that the vendor must be asked whether it still accepts the credential.
+  func awaitSessionEnds(of credential: CheckedCredential) async -> Bool {
+    let keys = core.adapter.sessionKeys(of: credential)
+    let ends = sessionEnds.filter { end in
+      end.promise.result == nil && keys.map { !$0.isDisjoint(with: end.keys) } ?? true
+    }
+    let limit = WaitLimit(core.adapter.traits.common.timeout)
+    for end in ends {
+      try? await end.promise.value(within: limit.left, of: id, lacking: "A logout in progress has not ended")
+    }
+    return !ends.isEmpty
   }
 }
 
 extension InstanceCore {
-  /// Whether a login is in progress that may be of the user of a record. Only its end tells whose some credentials are.
-  func isSigningIn(_ record: IdentityRecord, on state: ServiceState) -> Bool {
-    guard state.isSigningIn, let offered = state.running?.offered else { return false }
-    return adapter.isSameUser(offered, as: record) != false
+  /// Whether a service is signed in with one of these sessions.
+  func isInUse(_ keys: Set<Secret>, on state: ServiceState) -> Bool {
+    state.machine.hasIdentity && !keys.isDisjoint(with: adapter.sessionKeys(of: state.identity))
+  }
+
+  /// Whether a service is being signed in, or shows a credential to the vendor, with what may be one of these sessions.
+  /// Only the end of a login tells whose some credentials are.
+  func isOffered(_ keys: Set<Secret>, on state: ServiceState) -> Bool {
+    guard state.isOffering, let offered = state.running?.offered else { return false }
+    return adapter.sessionKeys(of: offered).map { !$0.isDisjoint(with: keys) } ?? true
   }
 }

@@ -36,7 +36,8 @@ struct ServiceWork: Sendable {
   // MARK: Logins and logouts
 
   func signIn(_ credential: CheckedCredential) async {
-    await instance.awaitSessionEnds(of: credential, on: service)
+    var credential = credential
+    credential.mayHaveEnded = await instance.awaitSessionEnds(of: credential)
     do throws(SDKError) {
       let result = originating(try await adapter.signIn(credential, from: identity))
       await instance.signedIn(result, epoch: epoch, on: service)
@@ -117,6 +118,7 @@ struct ServiceWork: Sendable {
   }
 
   func verify(_ offered: CheckedCredential, isProvided: Bool) async {
+    _ = await instance.awaitSessionEnds(of: offered)
     do throws(SDKError) {
       let result = originating(try await adapter.renew(with: offered, of: identity))
       if !isProvided { instance.judgeAnswer(isUsable: true, of: service) }

@@ -122,6 +122,9 @@ public protocol LeavesCleanup: AnyObject, Sendable {
   /// Returns the cleanup delivery that retries a failed logout; `nil` if the kind has none. The user stays signed in
   /// until it succeeds.
   func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery?
+  /// Returns the keys of the sessions that a delivery ends (`KindRules.sessionKeys`): by default the user's, if it ends
+  /// a session.
+  func sessionKeys(endedBy delivery: Delivery) -> Set<Secret>
   /// Returns the part of a delivery that does not end a credential which an identity uses; `nil` if no part is left.
   func sparing(_ identity: IdentityRecord, in delivery: Delivery) -> Delivery?
   /// Sends a cleanup delivery to the vendor. If the error's origin is `unreachable`, the delivery is tried again; after
@@ -140,6 +143,9 @@ extension LeavesCleanup {
   ) -> [Delivery] { [] }
   public func logout(ofReplaced identity: IdentityRecord, now: Timestamp) -> Delivery? { nil }
   public func retry(ofLogoutOf identity: IdentityRecord, now: Timestamp) -> Delivery? { nil }
+  public func sessionKeys(endedBy delivery: Delivery) -> Set<Secret> {
+    delivery.endsSession ? delivery.subject.map { [$0] } ?? [] : []
+  }
   public func sparing(_ identity: IdentityRecord, in delivery: Delivery) -> Delivery? { delivery }
   public func rest(of delivery: Delivery) -> Delivery? { nil }
 }

@@ -25,6 +25,12 @@ public protocol KindRules: AnyObject, Sendable {
   /// Whether two credentials of callers are for the same login, so that callers share its outcome. By default they are
   /// equal.
   func isSameLogin(_ credential: CheckedCredential, as other: CheckedCredential) -> Bool
+  /// Returns the keys of the identity's session at the vendor, which a logout with its credential ends: by default the
+  /// user. Two identities with a common key have the same session.
+  func sessionKeys(of identity: IdentityRecord) -> Set<Secret>
+  /// Returns the keys of the session that a login with this credential has: by default the external id. `nil` if only
+  /// the vendor knows.
+  func sessionKeys(of credential: CheckedCredential) -> Set<Secret>?
   /// Whether a credential for this identity may be requested from the owner. By default it may in the phases
   /// `authenticated` and `reauthNeeded`.
   func mayAsk(for identity: IdentityRecord) -> Bool
@@ -62,6 +68,10 @@ extension KindRules {
   }
   public func isSameLogin(_ credential: CheckedCredential, as other: CheckedCredential) -> Bool {
     credential.isSame(as: other)
+  }
+  public func sessionKeys(of identity: IdentityRecord) -> Set<Secret> { identity.subject.map { [$0] } ?? [] }
+  public func sessionKeys(of credential: CheckedCredential) -> Set<Secret>? {
+    credential.externalId.map { [Secret($0)] }
   }
   public func mayAsk(for identity: IdentityRecord) -> Bool {
     identity.phase == .authenticated || identity.phase == .reauthNeeded

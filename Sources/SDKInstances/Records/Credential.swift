@@ -42,6 +42,9 @@ public struct CheckedCredential: Sendable, Hashable {
   public var hints: [String]
   /// Further data that the kind needs to show the credential to the vendor. It is never stored.
   public var details: [String: Secret]
+  /// Whether a request that may have ended the credential's session was in progress when the login began. The vendor
+  /// must then be asked before the login is accepted.
+  public var mayHaveEnded = false
 
   /// Whether two credentials are equal, apart from the times at which they were obtained.
   func isSame(as other: CheckedCredential) -> Bool {

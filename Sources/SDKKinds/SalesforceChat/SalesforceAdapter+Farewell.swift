@@ -41,18 +41,18 @@ extension SalesforceAdapter {
   }
 
   func sparing(_ identity: IdentityRecord, in delivery: Delivery) -> Delivery? {
-    guard delivery.details[Key.keepsToken] == nil, let former = SalesforceAccount(delivery.details),
-      let present = SalesforceAccount(identity.kindState)
-    else { return delivery }
-    let isInUse =
-      former.refreshToken.map { $0 == present.refreshToken }
-      ?? (delivery.details[Key.accessToken] == identity.credential?.token)
-    guard isInUse else { return delivery }
+    guard !sessionKeys(endedBy: delivery).isDisjoint(with: sessionKeys(of: identity)) else { return delivery }
     var spared = delivery
     spared.details[Key.keepsToken] = Secret("true")
     // A refresh may rotate the token, which only its user may do.
     spared.details[SalesforceAccount.refreshTokenKey] = nil
     return spared.details[Key.devices] == nil ? nil : spared
+  }
+
+  /// Returns the keys of the grant, also for the removal of devices: that may spend the refresh token.
+  func sessionKeys(endedBy delivery: Delivery) -> Set<Secret> {
+    guard delivery.details[Key.keepsToken] == nil else { return [] }
+    return SalesforceAccount(delivery.details)?.sessionKeys(delivery.details[Key.accessToken]) ?? []
   }
 
   /// Removes the devices, or revokes the token that their removal needs.
@@ -95,7 +95,7 @@ extension SalesforceAdapter {
     }
     var nobody = IdentityRecord(phase: .loggedOut)
     nobody.kindState = account.state
-    let result = try await refreshed(account, of: nobody)
+    let result = try await refreshed(account, with: access, of: nobody)
     details.merge(result.kindState) { _, new in new }
     if let failure = result.failure { throw failure }
     guard let fresh = result.credential?.token else { return }

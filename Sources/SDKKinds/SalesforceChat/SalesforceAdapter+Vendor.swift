@@ -6,15 +6,24 @@ extension SalesforceAdapter {
   /// Signs in with settings, as a rule without a request. Their first use shows whether the vendor accepts them
   /// (`rows.md`, F4).
   func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    var (credential, isIrreplaceable) = (credential, false)
+    if credential.mayHaveEnded {
+      let verified = try await renew(with: credential, of: .nobody(.noUser))
+      if let failure = verified.failure { throw failure }
+      credential.details = verified.kindState
+      credential.credential = verified.credential ?? credential.credential
+      isIrreplaceable = verified.isIrreplaceable
+    }
     guard var account = SalesforceAccount(credential.details) else {
       throw SDKError(.local, .authenticationSettingsError, "The settings have no instanceUrl.")
     }
     let isSame = try await isSameUser(credential, &account, as: identity)
     if isSame, account.user == nil { account.identityURL = SalesforceAccount(identity.kindState)?.identityURL }
+    // Settings as they were given are the caller's: if they come too late, they are not revoked.
     return SignedIn(
       user: user(of: account, isVerified: false, former: isSame ? identity.user : nil),
-      credential: credential.credential, kindState: account.state, events: [.settingsUpdated], isTold: false,
-      isSameUser: isSame)
+      credential: credential.credential, kindState: account.state, events: [.settingsUpdated],
+      isIrreplaceable: isIrreplaceable, isTold: isIrreplaceable, isSameUser: isSame)
   }
 
   /// Verifies settings of the owner with the vendor. A refused access token is refreshed if they have a refresh token.
@@ -31,7 +40,7 @@ extension SalesforceAdapter {
     } catch {
       switch error {
       case _ where isRefusal(error) && account.refreshToken != nil:
-        let result = try await refreshed(account, of: identity)
+        let result = try await refreshed(account, with: credential.credential.token, of: identity)
         // The supplied refresh token belongs to another user, so nothing of it is stored.
         if result.failure == Self.otherUser { throw Self.otherUser }
         return result
@@ -82,12 +91,17 @@ extension SalesforceAdapter {
   ///
   /// An unusable response may have spent the refresh token. The result then has a `failure` and keeps the values that
   /// the next renewal needs.
-  func refreshed(_ account: SalesforceAccount, of identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+  ///
+  /// - Parameter former: the access token that the new one replaces.
+  func refreshed(
+    _ account: SalesforceAccount, with former: Secret?, of identity: IdentityRecord
+  ) async throws(SDKError) -> SignedIn {
     guard let spent = account.refreshToken else {
       throw SDKError(.state, .reauthNeeded, "There is no refresh token; sign in again.")
     }
     let answer = try await wire.refresh(spent, of: account)
     var kept = account
+    kept.remember([spent, former])
     do throws(SDKError) {
       let json = try answer.tokens(wasRefused: account.refusedToken == TokenID(spent).description)
       kept.refusedToken = nil
@@ -105,7 +119,7 @@ extension SalesforceAdapter {
       return result
     } catch {
       if error.reason == .badResponse, answer.isEmptyRefusal { kept.refusedToken = TokenID(spent).description }
-      guard kept != account else { throw error }
+      guard kept.refreshToken != spent || kept.refusedToken != account.refusedToken else { throw error }
       return SignedIn(
         user: identity.user, credential: nil, kindState: kept.state, isIrreplaceable: kept.refreshToken != spent,
         failure: error)

@@ -71,6 +71,14 @@ final class SalesforceAdapter: SDKAdapter, RenewsItself, AdmitsGuests, Registers
     return new.refreshToken != nil && new.refreshToken == old.refreshToken ? true : nil
   }
 
+  func sessionKeys(of identity: IdentityRecord) -> Set<Secret> {
+    SalesforceAccount(identity.kindState)?.sessionKeys(identity.credential?.token) ?? []
+  }
+
+  func sessionKeys(of credential: CheckedCredential) -> Set<Secret>? {
+    SalesforceAccount(credential.details)?.sessionKeys(credential.credential.token)
+  }
+
   // MARK: Renewal
 
   /// Whether the owner may be asked for settings: always, unless the identity is locked. This includes services without
@@ -96,7 +104,7 @@ final class SalesforceAdapter: SDKAdapter, RenewsItself, AdmitsGuests, Registers
     guard let account = SalesforceAccount(identity.kindState) else {
       throw SDKError(.state, .notAuthenticated, "This service has no authentication settings.")
     }
-    return try await refreshed(account, of: identity)
+    return try await refreshed(account, with: identity.credential?.token, of: identity)
   }
 
   // MARK: For apps

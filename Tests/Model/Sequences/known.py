@@ -11,6 +11,11 @@ def again(user, fresh=True, **more):
     return "sign_in", {"user": user, "fresh": fresh, "wait": False} | more
 
 
+def shared(user, service, fresh=True, **more):
+    """A sign-in with the grant that the services share."""
+    return again(user, fresh, service=service, shared=True, **more)
+
+
 def hold(route, *seconds, early=False):
     """The requests of the route are answered after these times, all later ones after the last.
 
@@ -72,6 +77,19 @@ KNOWN = [
     ("f", "a late refresh of a grant that is set again", [
         *IN, hold("refresh", 0.6), hold("user", 1), ("fault", {"route": "revocation", "fault": "503"}), ("refresh", {}),
         again("bob", pause=0.1), again("alice", False, named=False, pause=0.1)]),
+    ("f", "a revocation that another service's login overtakes", [
+        shared("alice", "cases"), again("carol", service="knowledge"), REST,
+        ("fault", {"route": "revocation", "fault": "503"}), ("sign_out", {"pause": "answer"}), hold("user", 1.7),
+        shared("alice", "knowledge", False, named=False, pause="answer"), REST]),
+    ("f", "a revocation of a rotated token whose grant is set again", [
+        shared("alice", "cases"), REST, ("refresh", {}), ("fault", {"route": "revocation", "fault": "503"}),
+        ("sign_out", {"pause": "answer"}), shared("alice", "knowledge", False, pause="answer"), REST]),
+    ("f", "a late refresh of a grant that another service gets", [
+        shared("alice", "cases"), REST, hold("refresh", 0.8), ("fault", {"route": "revocation", "fault": "503"}),
+        ("refresh", {}), again("bob", pause=0.1), shared("alice", "knowledge", False, pause="answer"), REST]),
+    ("f", "settings whose revocation is on its way", [
+        shared("alice", "cases"), REST, hold("revocation", 0.8), ("sign_out", {}),
+        shared("alice", "knowledge", False, pause=0.1), REST]),
 ]
 
 

@@ -66,10 +66,7 @@ class Moves:
     # Identity
 
     def credential(self, user, fresh, service):
-        """A new credential, or the last one of this user.
-
-        Services share none, since the revocation of one token ends its whole grant.
-        """
+        """A new credential, or the last one of this user, on the service if there is one."""
         of = user, service if self.letter == "f" else None
         if fresh or of not in self.credentials:
             if self.letter == "f":
@@ -81,7 +78,8 @@ class Moves:
 
     def sign_in(self, step):
         user = self.play.bridge.user = step["user"]
-        given = self.credential(user, step["fresh"], step["service"])
+        # With `shared`, the services have one grant, whose revocation ends it for all of them.
+        given = self.credential(user, step["fresh"], "all" if step.get("shared") else step["service"])
         more = {"user": user, "credential": given["access_token"] if self.letter == "f" else given}
         if self.letter == "f":
             # Without `id` the vendor is asked whose the tokens are.

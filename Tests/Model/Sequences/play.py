@@ -131,6 +131,8 @@ class Play:
         await self.calm()
         self.record["after"] = await self.moves.snapshot()
         self.record["token"] = await self.moves.tokens()
+        # The grant of each token that the vendor has issued.
+        self.record["grants"] = dict(getattr(self.vendor.backend, "of", {}))
         await self.calm()
 
 

@@ -73,7 +73,8 @@ def is_of(history, change, out):
     account = (change["call"]["params"].get("settings") or {}).get("account", {})
     if out["token"] in (change["credential"], account.get("refresh_token")):
         return True
-    grant = next((entry.get("grant") for entry in history.vendor if entry["token"] == change["credential"]), None)
+    grant = history.record.get("grants", {}).get(change["credential"]) or next(
+        (entry.get("grant") for entry in history.vendor if entry["token"] == change["credential"]), None)
     return grant is not None and out.get("grant") == grant
 
 
@@ -107,6 +108,11 @@ def was_told(history, change, out):
 def revoked(history):
     """Tokens that the daemon revoked itself: those of a sign-in in progress, and those that it issues at the end."""
     for change in history.changes:
+        for out in history.vendor:
+            if (change["call"] and change["success"] and out["route"] == "revocation" and out["acted"] is not None
+                    and is_of(history, change, out) and out["arrived"] < change["ended"] and change["sent"] < out["acted"]):
+                yield f"call {change['call']['n']} is accepted while the daemon revokes its grant at {out['acted']:.2f} s"
+                break
         error = (change["call"] or {}).get("error") or {}
         if error.get("data", {}).get("reason") != "invalidAuth":
             continue

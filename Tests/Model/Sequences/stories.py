@@ -61,6 +61,9 @@ class Story:
         if self.draw.random() < 0.7:
             self.add("sign_in", self.pause(), user=self.draw.choice(USERS), fresh=self.draw.random() < 0.6, service=self.service(),
                      wait=self.draw.random() < 0.3)
+            if self.letter == "f":
+                # The services then have one grant.
+                self.steps[-1]["shared"] = self.draw.random() < 0.4
         else:
             self.add("sign_out", self.pause(), service=self.service(), wait=self.draw.random() < 0.3)
         if self.draw.random() < 0.25:
@@ -150,7 +153,7 @@ def steps_of(letter, number):
 
 # What a step is about; the rest it has like all others.
 SHOWN = {
-    "sign_in": ["user", "fresh", "service", "wait", "named"], "sign_out": ["service", "wait"], "fault": ["route", "fault"],
+    "sign_in": ["user", "fresh", "service", "wait", "named", "shared"], "sign_out": ["service", "wait"], "fault": ["route", "fault"],
     "hold": ["route", "seconds", "early"], "settings": ["settings"], "pace": ["pace"], "delegate": ["way"],
     **dict.fromkeys(["get", "put", "remove"], ["key"]),
     **dict.fromkeys(["token", "refresh", "reject", "open", "user", "push"], ["service"])}

@@ -128,6 +128,13 @@ class RuleTests(unittest.TestCase):
 
         self.check(rules_vendor.revoked, {"revoked before": refused(3.5)}, {"revoked while they are set": refused(4.5)})
 
+        def accepted(arrived, acted):
+            sample = Sample("f").sign_in(0, "bob", 4, 5, {}, credential="a", method=method, service="cases", settings=settings)
+            return sample.request("revocation", "bob", arrived, acted, token="r", grant="g")
+
+        self.check(rules_vendor.revoked, {"revoked before": accepted(3, 3.5)}, {
+            "still being revoked": accepted(3.5, 6), "revoked meanwhile": accepted(4.2, 4.5)})
+
     def test_5_and_7_events_state_and_restart_agree(self):
         said = Sample("m").event(1, "userLoggedIn", "alice")
         self.check(rules_events.followed, {"the same": said.state("alice")}, {})
