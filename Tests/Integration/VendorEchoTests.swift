@@ -126,6 +126,55 @@ import Testing
     }
   }
 
+  @Test(
+    "A credential of an earlier sign-in that the vendor repeats reaches no event, error or log",
+    arguments: [KindSample.messaging, .support, .salesforce, .edna])
+  func former(kind: KindSample) throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try line.call("daemon.setLogLevel", ["level": "trace"])
+    let settings = try kind.settings(desk.vendor).merged(with: ["refresh": ["min_interval": 0]])
+    try desk.create("desk", kind: kind.kind, on: line, settings: settings)
+    var (credentials, calls): ([String], [(method: String, params: JSON)]) = ([], [])
+    var route: JSON = ""
+    for number in 1...2 {
+      var (method, params) = try kind.signIn(desk.vendor, "desk", "alice")
+      switch kind.kind {
+      case "zendesk.messaging":
+        route = "POST /v2/apps/*/login"
+        credentials.append(try Vendor.mint("alice", ttl: 3600 * number))
+        params["jwt"] = .string(credentials[number - 1])
+      case "zendesk.support":
+        route = "POST /access/sdk/jwt"
+        credentials.append(number == 1 ? "the/former+unique=id" : "another one: x=y")
+        params["identity"] = ["type": "jwt", "token": .string(credentials[number - 1])]
+      case "salesforce.chat":
+        // Without `id` the vendor is asked whose the second tokens are.
+        route = ServiceDesk.userInfo
+        var account = try #require(params["settings"]?["account"]?.objectValue)
+        credentials.append(account["access_token"]?.stringValue ?? "")
+        account["id"] = nil
+        account["refresh_token"] = nil
+        params["settings"] = ["account": .object(account)]
+      default:
+        route = "GET /api/chat/config"
+        credentials.append(number == 1 ? "the/former+token=of" : "another-one,x=y")
+        params["auth"] = ["token": .string(credentials[number - 1])]
+        params["wait"] = true
+      }
+      calls.append((method, .object(params)))
+    }
+    try line.call(calls[0].method, calls[0].params)
+    let words = Self.forms(credentials[0]).joined(separator: " or ")
+    try desk.vendor.script(
+      ["route": route, "status": 401, "times": "forever", "body": Self.body(kind.kind, words)])
+    var said = JSONWriter.text(of: try line.answer(line.begin(calls[1].method, calls[1].params)))
+    said += JSONWriter.text(of: .array(try desk.events("desk", on: line)))
+    said += JSONWriter.text(of: try line.call("instance.get", ["instance": "desk"])) + desk.logs
+    #expect(said.contains("moonlight"), "the vendor's other words arrive: \(said.prefix(2000))")
+    for form in Self.forms(credentials[0]) { #expect(!said.contains(form.prefix(16)), "a part of \(form)") }
+  }
+
   @Test("What an app reports is masked like what a vendor says")
   func report() throws {
     let desk = try BridgeDesk()

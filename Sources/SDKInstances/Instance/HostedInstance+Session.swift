@@ -79,7 +79,8 @@ extension HostedInstance {
   private func createMissingUser(on service: String?, within limit: WaitLimit) async throws {
     for _ in 0..<4 {
       let creation = try await limit.limiting(self) { [actor] in
-        try await actor.change(service) { try $0.createAnonymousUser(on: service, $1) }
+        try await actor.checkLogins(on: service)
+        return try await actor.change(service) { try $0.createAnonymousUser(on: service, $1) }
       }
       guard let creation else { return }
       do {

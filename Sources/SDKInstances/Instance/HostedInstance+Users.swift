@@ -79,7 +79,7 @@ extension HostedInstance {
     offering: @Sendable (Adapter, IdentityRecord, _ isUsable: Bool) throws -> CheckedCredential?
   ) async throws -> PendingSignIn {
     typealias Begun = Result<(service: String?, isOfOtherUser: Bool), any Error>
-    let (begun, pending) = try await actor.changeUser(of: service) {
+    let (begun, pending) = try await actor.changeUser(of: service, isLogin: true) {
       core, name, context -> (step: Step, value: Begun) in
       let state = try core.existing(name)
       let own: Adapter = try core.own()

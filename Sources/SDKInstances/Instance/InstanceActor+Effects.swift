@@ -62,8 +62,8 @@ extension InstanceActor {
       operations.start { await work.confirm(request, error) }
     case .follow(let input): operations.start { await work.receive(input) }
     case .offer(let credential): operations.start { await work.offer(credential) }
-    case .signIn(let credential): operations.start { await work.signIn(credential) }
-    case .createAnonymousUser: operations.start { await work.createAnonymousUser() }
+    case .signIn(let credential): startLogin(on: service) { await work.signIn(credential) }
+    case .createAnonymousUser: startLogin(on: service) { await work.createAnonymousUser() }
     case .endFormer(let credential):
       let end = beginSessionEnd(of: core[service].map { core.adapter.sessionKeys(of: $0.identity) } ?? [])
       operations.start {
@@ -80,7 +80,7 @@ extension InstanceActor {
         await work.verify(offered, isProvided: isProvided)
       }
     case .probe(let credential): operations.start { await work.probe(credential) }
-    case .undo(let result, let logsOut): operations.start { await work.undo(result, logsOut: logsOut) }
+    case .undo(let result, let logsOut): startLogin(on: service) { await work.undo(result, logsOut: logsOut) }
     default: break
     }
   }

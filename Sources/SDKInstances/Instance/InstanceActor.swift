@@ -34,6 +34,8 @@ actor InstanceActor {
   /// The first probes in progress, by service, of credentials that were stored before this process started.
   var verifications: [String?: Promise<Void>] = [:]
 
+  /// The number of logins that have not ended at the vendor, by service, with those being undone.
+  var logins: [String?: Int] = [:]
   /// The requests in progress that end a user's session at the vendor.
   var sessionEnds: [SessionEnd] = []
   /// The requests in progress that open a realtime connection: attempts to connect, and renewals.
@@ -118,15 +120,18 @@ actor InstanceActor {
   ///
   /// - Parameters:
   ///   - service: the service as the caller names it.
+  ///   - isLogin: whether the step begins a login.
   ///   - make: as for `change`, with the name of the service that the caller means.
-  /// - Throws: also `timeout` when the logout has not ended within the instance's `timeout`; nothing has changed then.
+  /// - Throws: also `timeout` when the logout has not ended within the instance's `timeout`, and `rateLimit` for a login
+  ///   while too many have not ended; nothing has changed then.
   func changeUser<Value: Sendable>(
-    of service: String?,
+    of service: String?, isLogin: Bool = false,
     _ make: @Sendable (inout InstanceCore, _ service: String?, StepContext) throws -> (step: Step, value: Value)
   ) async throws -> (value: Value, pending: PendingOutcome?) {
     try await lock { try $0.existing(try resolve(service)) }
     defer { changing.unlock() }
     let name = try resolve(service)
+    if isLogin { try checkLogins(on: name) }
     return try await perform(name) { try make(&$0, name, $1) }
   }
 

@@ -77,7 +77,7 @@ public struct HTTPResponseParts: Sendable {
   public var headers: [String: String]
   /// The body. Its size is limited: a larger response fails with `HTTPFailure.tooLarge`.
   public var body: [UInt8]
-  /// The secrets of the request. `AdapterServices.send` sets them.
+  /// The secrets of this and of earlier requests. `AdapterServices.send` sets them.
   public internal(set) var sent = SentSecrets.none
   /// The time at which the response came. `AdapterServices.send` sets it.
   public internal(set) var receivedAt: Timestamp?

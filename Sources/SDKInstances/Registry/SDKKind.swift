@@ -38,6 +38,8 @@ public struct AdapterServices: Sendable {
   /// The concealment of the users of a kind whose external ids are secrets.
   public let concealment: Concealment
   private let http: any HTTPSending
+  /// The secrets that the adapter has sent lately.
+  public let history = SentHistory()
 
   /// The client for WebSockets.
   public let sockets: any SocketOpening
@@ -45,12 +47,14 @@ public struct AdapterServices: Sendable {
   public var supplied: SuppliedURLRule { suppliedNow() }
   private let suppliedNow: @Sendable () -> SuppliedURLRule
 
-  /// Sends one request and reads the whole response, whose texts are read without the secrets of the request.
+  /// Sends one request and reads the whole response, whose texts are read without the secrets of this and of earlier
+  /// requests.
   ///
   /// - Throws: `HTTPFailure` when there is no complete response.
   public func send(_ request: HTTPRequestParts) async throws(HTTPFailure) -> HTTPResponseParts {
+    let sent = history.sent(request.secrets)
     var response = try await http.send(request)
-    response.sent = SentSecrets(request.secrets)
+    response.sent = sent
     response.receivedAt = clock.now()
     return response
   }

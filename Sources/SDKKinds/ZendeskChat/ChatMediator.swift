@@ -51,7 +51,7 @@ struct ChatMediator: Sendable {
     case .success(.refused(let words)):
       throw SDKError(
         .vendor, .invalidAccountKey, "Zendesk Chat does not know whom to register; check account_key and app_id.",
-        vendorCode: SentSecrets([Secret(machineId)] + (idToken.map { [$0] } ?? [])).text(words))
+        vendorCode: services.history.sent([Secret(machineId)] + (idToken.map { [$0] } ?? [])).text(words))
     case .failure(let failure): throw ChatWire.failure(failure, setting: "mediator_url")
     }
   }

@@ -35,7 +35,7 @@ extension MessagingAdapter {
     let answer = await wire.send(
       "POST", "login", body: body, authorization: .bearer(credential.credential.token), secrets: sent, at: place)
     let user = try MessagingUser(
-      accepted(answer, credential: credential.credential, hints: credential.hints), without: SentSecrets(sent))
+      accepted(answer, credential: credential.credential, hints: credential.hints), without: wire.history.sent(sent))
     // An empty body is accepted: the user id then stays the same.
     let id = user.id ?? anonymous?.user.id ?? (isSame ? identity.user.id : nil)
     var merge: SignedIn.Merge?
@@ -113,7 +113,7 @@ extension MessagingAdapter {
           "conversation": ["type": "personal"],
         ],
         authorization: .none, at: place)
-      let user = try MessagingUser(accepted(answer, credential: nil, hints: []), without: .none)
+      let user = try MessagingUser(accepted(answer, credential: nil, hints: []), without: wire.history.sent([]))
       guard let id = user.id, let session = user.sessionToken else {
         throw SDKError(
           .unreachable, .badResponse, "Zendesk Messaging made no user: its answer has no _id or no sessionToken.")

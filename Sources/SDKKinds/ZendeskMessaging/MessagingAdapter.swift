@@ -117,6 +117,6 @@ extension MessagingAdapter {
       channel: "/sdk/apps/\(place.appId)/appusers/\(user)", ext: ext, timeout: traits.common.timeout,
       resuming: former.take(for: identity))
     return MessagingConnection(
-      socket, client, identity: identity, mode: mode(place), clock: clock, former: former)
+      socket, client, identity: identity, mode: mode(place), clock: clock, former: former, history: wire.history)
   }
 }

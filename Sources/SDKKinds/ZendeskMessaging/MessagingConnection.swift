@@ -12,15 +12,19 @@ actor MessagingConnection: RealtimeConnection {
   private let mode: String
   private let clock: WallClock
   private let former: FormerClient?
+  private let history: SentHistory
   private let start = ContinuousClock.now
 
   /// Creates a connection.
   ///
-  /// - Parameter former: the store for the client id when the connection breaks.
+  /// - Parameters:
+  ///   - former: the store for the client id when the connection breaks.
+  ///   - history: the secrets that the instance has sent.
   init(
     _ socket: any VendorSocket, _ client: Bayeux, identity: IdentityRecord, mode: String, clock: WallClock,
-    former: FormerClient? = nil
+    former: FormerClient? = nil, history: SentHistory = SentHistory()
   ) {
+    self.history = history
     self.former = former
     self.socket = socket
     self.client = client
@@ -150,6 +154,6 @@ actor MessagingConnection: RealtimeConnection {
         vendorCode: sent.text(code), vendorDescription: sent.text(description)))
   }
 
-  /// The secrets that were sent on the connection.
-  private var sent: SentSecrets { SentSecrets(identity.credential.map { [$0.token] } ?? []) }
+  /// The secrets that were sent on the connection, and before.
+  private var sent: SentSecrets { history.sent(identity.credential.map { [$0.token] } ?? []) }
 }

@@ -76,6 +76,9 @@ struct MessagingWire: Sendable {
     return .object(client)
   }
 
+  /// The secrets that the instance has sent lately.
+  var history: SentHistory { services.history }
+
   /// Sends a request below `/v2/apps/{app}/`.
   func send(
     _ method: String, _ path: String, body: JSONObject? = nil, authorization: Authorization, secrets: [Secret] = [],

@@ -21,6 +21,30 @@ struct LoginTests {
     }
   }
 
+  @Test func `Logins that have not ended at the vendor are bounded, with those being undone`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let most = InstanceActor.maximumLogins
+      let gates = (0..<most).map { _ in world.vendor.hold(.signIn) }
+      let logouts = (0..<most).map { _ in world.vendor.hold(.signOut) }
+      await withTaskGroup(of: Void.self) { group in
+        for number in 0..<most {
+          group.addTask { _ = await reason { try await desk.signIn("user\(number)#1") } }
+          try? await eventually("the login is at the vendor") { world.vendor.count(.signIn) == number + 1 }
+        }
+        #expect(await reason { try await desk.signIn("late#1") } == "rateLimit")
+        // All but the last one are undone now, and count until that has ended.
+        for gate in gates { gate.open() }
+        try? await eventually("the late logins are undone") { world.vendor.count(.signOut) == most - 1 }
+        #expect(await reason { try await desk.signIn("late#1") } == nil)
+        for gate in logouts { gate.open() }
+      }
+      try await eventually("all have ended") { await desk.actor.logins[nil] == 0 }
+      #expect(desk.user.externalId == "late")
+      #expect(world.vendor.count(.signIn) == most + 1)
+    }
+  }
+
   @Test func `The same token again asks nobody`() async throws {
     try await World.run { world in
       let desk = try await world.instance()

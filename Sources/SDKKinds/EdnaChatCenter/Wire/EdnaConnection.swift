@@ -24,14 +24,20 @@ actor EdnaConnection: RealtimeConnection {
 
   /// The secrets with which the connection was opened.
   private let secrets: [Secret]
-  /// The secrets of the frames that were sent, by their member: the last of each.
+  /// The secrets of the frames that were sent, by their member: the last of each. `history` has the earlier ones.
   private var sent: [String: Secret] = [:]
+  private let history: SentHistory
 
   /// Creates a connection whose requests time out after `timeout` seconds.
   ///
-  /// - Parameter secrets: the secrets with which it was opened.
-  init(_ socket: any VendorSocket, timeout: Double, secrets: [Secret] = []) {
+  /// - Parameters:
+  ///   - secrets: the secrets with which it was opened.
+  ///   - history: the secrets that the instance has sent.
+  init(
+    _ socket: any VendorSocket, timeout: Double, secrets: [Secret] = [], history: SentHistory = SentHistory()
+  ) {
     self.secrets = secrets
+    self.history = history
     self.socket = socket
     self.timeout = timeout
   }
@@ -83,6 +89,8 @@ actor EdnaConnection: RealtimeConnection {
     var frame = request
     frame["correlationId"] = .string(id)
     let text = JSONWriter.text(of: .object(frame))
+    // What the frame replaces is kept in the history.
+    _ = history.sent(secrets + sent.values)
     sent.merge(EdnaFrame.secrets(of: frame)) { $1 }
     let outcome = Promise<JSONObject>()
     waiting[id] = outcome
@@ -145,7 +153,7 @@ actor EdnaConnection: RealtimeConnection {
     case nil, .null?: data = [:]
     default: return
     }
-    let refusal = EdnaFailure.refusal(in: data, without: SentSecrets(secrets + sent.values))
+    let refusal = EdnaFailure.refusal(in: data, without: history.sent(secrets + sent.values))
     if let id = json["correlationId"]?.stringValue, let outcome = waiting.removeValue(forKey: id) {
       outcome.resolve(refusal.map { .failure($0) } ?? .success(data))
     }

@@ -51,7 +51,7 @@ struct EdnaWire: Sendable {
     } catch {
       throw EdnaFailure.error(error)
     }
-    let connection = EdnaConnection(socket, timeout: timeout, secrets: state.secrets)
+    let connection = EdnaConnection(socket, timeout: timeout, secrets: state.secrets, history: services.history)
     return (
       connection,
       try await connection.closingOnFailure { () throws(SDKError) in
