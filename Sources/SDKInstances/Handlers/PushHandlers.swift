@@ -11,7 +11,7 @@ enum PushHandlers {
       try await instance.unregisterPush(params.id)
       return Empty()
     }
-    router.register(on: registry, PushList.self) { params, instance, _ in
+    router.register(on: registry, PushList.self) { params, instance, _ -> EncodedResult<PushList> in
       var records = try await instance.pushRecords()[...]
       if let after = params.after {
         guard let index = records.firstIndex(where: { $0.id == after }) else {
@@ -27,7 +27,8 @@ enum PushHandlers {
             id: $0.id, service: $0.service, address: PushEndpoint.masked($0.address), user: $0.user,
             orphaned: $0.orphaned, createdAt: $0.createdAt))
       }
-      return PushList.Result(pushes: page.elements, next: isLast ? nil : page.elements.last?.id)
+      return try EncodedResult(
+        PushList.Result(pushes: [], next: isLast ? nil : page.elements.last?.id), replacing: "pushes", with: page.text)
     }
   }
 }

@@ -23,6 +23,28 @@ extension CallRouter {
     handler: @escaping @Sendable (M.Params, HostedInstance, CallContext) async throws -> M.Result
   ) where M.Params: InstanceParams {
     let bearsCredential = M.Result.self is any CredentialBearing.Type
+    register(on: registry, M.self, encoding: { try EncodedResult<M>($0) }) { params, instance, context in
+      let result = try await handler(params, instance, context)
+      let bearing = bearsCredential ? result as? any CredentialBearing : nil
+      return (result, bearing?.issued.map { .init(tokenId: $0, service: bearing?.issuedService) })
+    }
+  }
+
+  /// Registers such a handler that encodes its result itself. The result has no credential.
+  mutating func register<M: SDKMethod>(
+    on registry: InstanceRegistry, _ method: M.Type,
+    handler: @escaping @Sendable (M.Params, HostedInstance, CallContext) async throws -> EncodedResult<M>
+  ) where M.Params: InstanceParams {
+    register(on: registry, M.self, encoding: { $0 }) { (try await handler($0, $1, $2), nil) }
+  }
+
+  private mutating func register<M: SDKMethod, Value: Sendable>(
+    on registry: InstanceRegistry, _ method: M.Type, encoding: @escaping @Sendable (Value) throws -> EncodedResult<M>,
+    handler:
+      @escaping @Sendable (M.Params, HostedInstance, CallContext) async throws -> (
+        value: Value, issued: EndedCall.IssuedCredential?
+      )
+  ) where M.Params: InstanceParams {
     register(M.self, about: { .instance($0.instance) }) { params, context in
       let needed: Role = if case .role(let role) = M.access { role } else { .admin }
       let (instance, role) = try registry.find(params.instance, for: context.peer, atLeast: needed)
@@ -39,7 +61,7 @@ extension CallRouter {
         // Another instance may have the name by now.
         guard present.uuid == instance.uuid else { throw SDKError.instanceNotFound(params.instance) }
       }
-      let outcome: Result<M.Result, any Error>
+      let outcome: Result<(value: Value, issued: EndedCall.IssuedCredential?), any Error>
       do {
         let params = try await waiting(for: context, params, of: instance.id)
         if !context.logins.isEmpty { try checkAgain() }
@@ -49,10 +71,8 @@ extension CallRouter {
       }
       if case .read = M.ordering { try checkAgain() }
       let result = try outcome.get()
-      if bearsCredential, let bearing = result as? any CredentialBearing, let tokenId = bearing.issued {
-        context.noteIssued(tokenId, service: bearing.issuedService)
-      }
-      return result
+      if let issued = result.issued { context.noteIssued(issued.tokenId, service: issued.service) }
+      return try encoding(result.value)
     }
   }
 }
