@@ -24,7 +24,34 @@ public final class Gateway: Sendable {
     }
   }
 
-  private let entries: [String: RoutedMethod]
+  /// The methods, by the number of bytes in their names. Few methods have names of one length, and a look-up in a
+  /// dictionary takes four times as many instructions.
+  private struct MethodTable {
+    private let byLength: [[(name: String, method: RoutedMethod)]]
+
+    init(_ methods: [(String, RoutedMethod)]) {
+      var byLength: [[(name: String, method: RoutedMethod)]] = []
+      for (name, method) in methods {
+        while byLength.count <= name.utf8.count { byLength.append([]) }
+        byLength[name.utf8.count].append((name, method))
+      }
+      self.byLength = byLength
+    }
+
+    /// The names of all methods.
+    var names: [String] { byLength.joined().map(\.name) }
+
+    subscript(name: String) -> RoutedMethod? {
+      let length = name.utf8.count
+      guard length < byLength.count else { return nil }
+      for index in byLength[length].indices where byLength[length][index].name.hasSameBytes(as: name) {
+        return byLength[length][index].method
+      }
+      return nil
+    }
+  }
+
+  private let entries: MethodTable
   private let unknownMethods: CallObservation?
   let clock: MonotonicClock
   private let lanes = WriteLanes()
@@ -54,7 +81,7 @@ public final class Gateway: Sendable {
         (method.name, RoutedMethod(method, $0.read, shortcuts[method.name], observers.observation(of: method)))
       }
     }
-    entries = Dictionary(known, uniquingKeysWith: { first, _ in first })
+    entries = MethodTable(known)
     self.registry = registry
     unknownMethods = observers.observation(of: nil)
     self.clock = clock
@@ -90,7 +117,7 @@ public final class Gateway: Sendable {
   /// Must be called in the order of arrival.
   public func accept(_ request: RPCRequest, session: ClientSession) -> Acceptance {
     guard let entry = entries[request.method] else {
-      let error = RPCError.methodNotFound(request.method, nearest: request.method.nearestMethod(in: entries.keys))
+      let error = RPCError.methodNotFound(request.method, nearest: request.method.nearestMethod(in: entries.names))
       refused(request, error, by: session)
       return .reply(.failure(error))
     }
