@@ -22,6 +22,16 @@ public struct KnownPeers: Sendable {
   /// Creates a summary that knows no peer.
   public init() {}
 
+  /// Adds an id of a rule.
+  mutating func add(_ key: RoleIndex.Principal) {
+    switch key {
+    case .everyone: hasEveryone = true
+    case .uid(let uid): uids.insert(uid)
+    case .gid(let gid): gids.insert(gid)
+    case .unit(let unit): units.insert(unit)
+    }
+  }
+
   /// Returns the relation of a peer to the rules. Never looks the peer's process up.
   public func relation(to peer: Peer) -> Relation {
     if hasEveryone || uids.contains(peer.uid) || gids.contains(peer.gid) { return .known }

@@ -124,13 +124,14 @@ final class RoleTable: Sendable {
     }
   }
 
-  /// Adds the ids that the rules are filed under to a summary.
-  func describe(in known: inout KnownPeers) {
-    known.hasEveryone = known.hasEveryone || everyone != nil
-    known.uids.formUnion(byUid.keys)
-    if let owner { known.uids.insert(owner) }
-    known.gids.formUnion(byGid.keys)
-    known.units.formUnion(byUnit.keys)
+  /// The ids that the rules are filed under. A peer with none of them has no role.
+  var keys: Set<RoleIndex.Principal> {
+    var keys = Set(byUid.keys.map(RoleIndex.Principal.uid))
+    keys.formUnion(byGid.keys.map(RoleIndex.Principal.gid))
+    keys.formUnion(byUnit.keys.map(RoleIndex.Principal.unit))
+    if everyone != nil { keys.insert(.everyone) }
+    if let owner { keys.insert(.uid(owner)) }
+    return keys
   }
 }
 

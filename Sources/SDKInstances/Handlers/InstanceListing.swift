@@ -48,7 +48,8 @@ struct InstanceListing {
       if params.kind == nil, quarantined > 0 { counts[.quarantined] = quarantined }
       if let state = params.state { counts = counts.filter { $0.key == state } }
     } else {
-      for entry in registry.unsortedEntries where params.after.map({ $0 < entry.id }) ?? true && role(entry) != nil {
+      for entry in own ?? registry.unsortedEntries
+      where params.after.map({ $0 < entry.id }) ?? true && role(entry) != nil {
         let state = if case .hosted(let instance) = entry { instance.state } else { InstanceState.quarantined }
         counts[state, default: 0] += 1
       }
@@ -61,6 +62,13 @@ struct InstanceListing {
   ///
   /// - Parameter first: the number of entries that are looked at in the first turn.
   private func visit(first: Int, _ visitor: (InstanceRegistry.Entry, Role) -> Bool) {
+    if let own {
+      for entry in own.sorted(by: { $0.id < $1.id }) where params.after.map({ $0 < entry.id }) ?? true {
+        guard let role = role(entry) else { continue }
+        guard visitor(entry, role) else { return }
+      }
+      return
+    }
     var after = params.after
     var count = min(first, Self.chunk)
     while true {
@@ -73,6 +81,13 @@ struct InstanceListing {
       after = entries.last?.id
       count = Self.chunk
     }
+  }
+
+  /// The entries on which the caller may have a role, if they are few among all.
+  private var own: [InstanceRegistry.Entry]? {
+    guard !isAdmin else { return nil }
+    return registry.environment.roles.candidates(for: context.peer, atMost: max(Self.chunk, registry.count / 8))
+      .map { registry.look(at: $0) }
   }
 
   /// Returns the caller's role on an instance; `nil` if it is hidden or does not match the filters.

@@ -183,7 +183,7 @@ extension HostedInstance {
   func roles(_ names: any NameDirectory) -> RoleTable {
     // Compared while locked, because a copy would cost more. Arrays with the same storage are equal without a comparison
     // of their elements.
-    if let made = actor.roles.withLock({ $0 }),
+    if let made = actor.roles.withLock({ $0.table }),
       actor.published.withLock({ made.access.grantsLike($0.definition) })
     {
       return made
@@ -197,7 +197,8 @@ extension HostedInstance {
     // Read while locked: a table of older rules never replaces one of newer rules.
     actor.roles.withLock { roles in
       let made = RoleTable(currentAccess, names: names)
-      roles = made
+      if roles.isListed { environment.roles.move(id, from: roles.table, to: made) }
+      roles.table = made
       return made
     }
   }

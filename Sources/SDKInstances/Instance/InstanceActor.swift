@@ -20,8 +20,8 @@ actor InstanceActor {
   nonisolated let vendorClock: VendorClock
   nonisolated let logger: Logger
   nonisolated let published: Mutex<Published>
-  /// The access rules, ready for look-ups; `nil` before the first one.
-  nonisolated let roles = Mutex<RoleTable?>(nil)
+  /// The access rules, ready for look-ups.
+  nonisolated let roles = Mutex(Roles())
 
   /// The state. It changes only while `changing` is locked.
   private(set) var core: InstanceCore
@@ -284,6 +284,19 @@ actor InstanceActor {
       let state = published.main.state
       environment.states.move(id, of: kind, from: isListed ? nil : state, to: isListed ? state : nil)
     }
+    roles.withLock { roles in
+      guard roles.isListed != isListed else { return }
+      roles.isListed = isListed
+      environment.roles.move(id, from: isListed ? nil : roles.table, to: isListed ? roles.table : nil)
+    }
+  }
+
+  /// The access rules of an instance, ready for look-ups.
+  struct Roles {
+    /// The table; `nil` before the first look-up.
+    var table: RoleTable?
+    /// Whether the instance is in the registry, so that `RoleIndex` has its table.
+    var isListed = false
   }
 
   /// Returns the external facts, such as the time, for a step of a service.

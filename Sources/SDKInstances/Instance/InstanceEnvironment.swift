@@ -20,6 +20,8 @@ public struct InstanceEnvironment: Sendable {
   public let clock: WallClock
   /// The instances of the registry by state.
   let states = StateIndex()
+  /// The instances of the registry by the ids in their access rules.
+  let roles = RoleIndex()
   /// The clocks of the vendors.
   let vendorClocks: VendorClocks
   /// The client for HTTP requests.

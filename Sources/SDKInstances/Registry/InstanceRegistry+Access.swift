@@ -21,7 +21,7 @@ extension InstanceRegistry: EventDirectory {
     if filter.instances == nil, filter.labels.isEmpty, policy.isAdmin(peer) { return nil }
     // Read these first, since each of them becomes an entry.
     let coming = arriving.withLock { $0 }
-    let present = filter.instances.map { $0.compactMap { id in hosted(id) } } ?? unsortedInstances
+    let present = filter.instances.map { $0.compactMap { id in hosted(id) } } ?? instances(of: peer)
     let gone = deleted.withLock { deleted in
       deleted.entries.filter { filter.instances?.contains($0.value.id) != false }
     }
@@ -84,18 +84,26 @@ extension InstanceRegistry {
 }
 
 extension InstanceRegistry {
+  /// The instances on which a peer may have a role, in no order.
+  private func instances(of peer: Peer) -> [HostedInstance] {
+    guard !access.isAdmin(peer), let own = environment.roles.candidates(for: peer, atMost: count / 2) else {
+      return unsortedInstances
+    }
+    return look(at: own).compactMap { if case .hosted(let instance) = $0 { instance } else { nil } }
+  }
+
   /// A number that changes with every change of a rule, or of the number of a name.
   public var accessVersion: Int { accessChanges.load(ordering: .relaxed) }
 
-  /// The summary of all rules: of the daemon and of every instance. Takes long with many instances.
+  /// The summary of all rules: of the daemon and of every instance.
   public var knownPeers: KnownPeers {
     var known = KnownPeers()
     let access = access
     let own = AccessRules(control: access.admins + access.create.map(\.who))
     // A file has no owner, so only the rules count.
     let policy = InstanceAccess(owner: 0, source: .file, access: own, labels: [:])
-    RoleTable(policy, names: access.names).describe(in: &known)
-    for instance in unsortedInstances { instance.roles(access.names).describe(in: &known) }
+    for key in RoleTable(policy, names: access.names).keys { known.add(key) }
+    environment.roles.describe(in: &known)
     return known
   }
 }

@@ -124,7 +124,10 @@ extension InstanceRegistry {
     for (uuid, entry) in arriving.withLock({ $0 }) where number.map({ entry.number < $0 }) ?? true {
       if access.counts(entry.access, for: peer) { owned[uuid] = entry.id }
     }
-    for instance in unsortedInstances where access.counts(instance.currentAccess, for: peer) {
+    let user = access.names.user(of: peer.uid)
+    let ofUser = environment.roles.candidates { access.names.user(of: $0) == user }
+    for entry in look(at: ofUser.union(environment.roles.candidates(for: peer) ?? [])) {
+      guard case .hosted(let instance) = entry, access.counts(instance.currentAccess, for: peer) else { continue }
       owned[instance.uuid] = instance.id
     }
     for (prefix, limit) in [(rule.prefix, rule.max), ("", maximumPerUid)]

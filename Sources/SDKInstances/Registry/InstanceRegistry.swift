@@ -163,9 +163,28 @@ public final class InstanceRegistry: Sendable {
   /// The number of instances that could not be opened.
   var quarantinedCount: Int { entries.withLock { $0.quarantinedCount } }
 
+  /// Returns the instances among the next `count` entries after `id`, by id, and the id to continue with; `nil` at the
+  /// end.
+  public func instances(after id: InstanceID?, atMost count: Int) -> (instances: [HostedInstance], next: InstanceID?) {
+    let found = entries(after: id, atMost: count)
+    let instances = found.compactMap { if case .hosted(let instance) = $0 { instance } else { nil } }
+    return (instances, found.count < count ? nil : found.last?.id)
+  }
+
+  /// The number of instances that wait for a new credential.
+  public var waitingCount: Int { environment.states.waiting.count }
+
   /// Returns the entries whose names come after `id`, sorted, at most `count` of them.
   func entries(after id: InstanceID?, atMost count: Int) -> [Entry] {
     look { $0.entries(after: id, atMost: count) }
+  }
+
+  /// The number of entries.
+  var count: Int { entries.withLock { $0.entries.count } }
+
+  /// Returns the entries with these names, in their order.
+  func look(at names: some Collection<InstanceID>) -> [Entry] {
+    look { table in names.compactMap { table.entries[$0] } }
   }
 
   private func look(_ read: (borrowing Table) -> [Entry]) -> [Entry] {

@@ -75,18 +75,18 @@ final class DaemonWatch: Sendable {
 /// A probe of the instances and their events. Each run probes up to 32 instances, in rotation.
 private final class InstanceSample: Sendable {
   private let registry: InstanceRegistry
-  private let next = Mutex(0)
+  private let last = Mutex<InstanceID?>(nil)
   private static let size = 32
 
   init(_ registry: InstanceRegistry) { self.registry = registry }
 
   func ask() async {
-    let instances = registry.instances
-    let start = next.withLock { next in
-      defer { next = next + Self.size < instances.count ? next + Self.size : 0 }
-      return min(next, instances.count)
+    let sample = last.withLock { last in
+      let sample = registry.instances(after: last, atMost: Self.size)
+      last = sample.next
+      return sample.instances
     }
-    for instance in instances[start...].prefix(Self.size) { await instance.answer() }
+    for instance in sample { await instance.answer() }
     await registry.environment.events.answer()
   }
 }

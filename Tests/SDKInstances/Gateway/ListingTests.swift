@@ -88,17 +88,73 @@ struct ListingTests {
     }
   }
 
-  @Test("Health and the numbers of all instances take no look at each")
+  @Test("Health and the numbers of all instances take no look at each, and a user's calls look at the user's own")
   func looks() async throws {
-    for count in [10, 100] {
-      try await World.run { world in
-        for number in 0..<count { _ = try await world.instance("i\(number)") }
-        let before = world.registry.looks.load(ordering: .relaxed)
-        for uid in [0, 7] as [UInt32] {
-          #expect(await world.call("daemon.health", on: world.session(uid: uid)).value != nil)
+    for count in [300, 3000] {
+      let rule = AccessPolicy.CreateRule(who: try #require(AccessRule("uid:7")), prefix: "", max: 5)
+      let policy = AccessPolicy(create: [rule], names: AccessPolicyTests.Names())
+      try await World.run(access: policy) { world in
+        let observed = AccessRules(observe: [try #require(AccessRule("uid:7"))])
+        for number in 0..<count {
+          _ = try await world.instance(
+            "i\(number)", owner: number < 2 ? 7 : 8, access: number == 2 ? observed : AccessRules())
         }
-        #expect(await world.call("instance.list", ["counts": true], on: world.session()).value != nil)
+        func looks(_ method: String, _ params: JSON? = nil, uid: UInt32) async -> Int {
+          let before = world.registry.looks.load(ordering: .relaxed)
+          #expect(await world.call(method, params, on: world.session(uid: uid)).value != nil, "\(method)")
+          return world.registry.looks.load(ordering: .relaxed) - before
+        }
+        #expect(await looks("daemon.health", uid: 0) == 0)
+        #expect(await looks("daemon.health", uid: 7) == 0)
+        #expect(await looks("instance.list", ["counts": true], uid: 0) == 0)
+        #expect(await looks("instance.list", ["counts": true], uid: 7) == 3)
+        #expect(await looks("instance.list", uid: 7) == 3)
+        #expect(await looks("events.list", uid: 7) == 3)
+        let create: JSON = ["instance": "new", "kind": "fake.chat", "settings": ["base_url": "https://a.example"]]
+        // Before the call takes its turn, and when it has it.
+        #expect(await looks("instance.create", create, uid: 7) <= 2 * 4)
+        let before = world.registry.looks.load(ordering: .relaxed)
+        #expect(world.registry.knownPeers.relation(to: Peer(pid: 1, uid: 7, gid: 9)) == .known)
         #expect(world.registry.looks.load(ordering: .relaxed) == before)
+      }
+    }
+  }
+
+  @Test("A list has each instance on which the caller has a role, whatever has happened to the rules")
+  func own() async throws {
+    try await World.run { world in
+      let rules = [
+        "uid:7", "uid:8", "group:support", "unit:a.service", "*", "uid:7+group:support", "uid:7+unit:a.service",
+      ]
+      let sessions = [
+        world.session(uid: 7), world.session(uid: 8), world.session(uid: 9), world.session(uid: 50),
+        world.session(uid: 7, unit: "a.service"), world.session(uid: 9, unit: "a.service"),
+      ]
+      func compare() async throws {
+        for session in sessions {
+          let roles = world.registry.unsortedInstances.filter {
+            world.registry.role(of: session.link.peer, on: $0) != nil
+          }
+          #expect(try await pages([:], on: session, of: world).flatMap { $0 } == roles.map(\.id.name).sorted())
+        }
+      }
+      // Few of all, so that the lists are made from the index.
+      for number in 0..<2500 { _ = try await world.instance("other\(number)", owner: 99) }
+      for (number, rule) in rules.enumerated() {
+        _ = try await world.instance(
+          "i\(number)", owner: 7 + UInt32(number % 3), access: AccessRules(observe: [try #require(AccessRule(rule))]))
+      }
+      try await compare()
+      for number in rules.indices {
+        let next = rules[(number + 3) % rules.count]
+        let update: JSON = ["instance": .string("i\(number)"), "access": ["observe": [.string(next)]]]
+        #expect(await world.call("instance.update", update, on: world.session()).value != nil)
+        try await compare()
+      }
+      for number in rules.indices {
+        let params: JSON = ["instance": .string("i\(number)")]
+        #expect(await world.call("instance.delete", params, on: world.session()).value == [:])
+        try await compare()
       }
     }
   }
