@@ -57,6 +57,7 @@ class Daemon:
     def __init__(self, programs, name, subordinates=None):
         self.programs = programs
         self.state, self.path, self.log = (programs.path(f"{name}.{end}") for end in ("state", "sock", "log"))
+        self.config = programs.path("none.toml")
         self.around = ()
         if subordinates is not None:
             # An /etc/subuid of its own, which takes root.
@@ -75,7 +76,7 @@ class Daemon:
 
     @property
     def arguments(self):
-        return ["--state", self.state, "--config", self.programs.path("none.toml"), "--socket", self.path]
+        return ["--state", self.state, "--config", self.config, "--socket", self.path]
 
     def stop(self):
         self.programs.stop(self.process)

@@ -38,6 +38,7 @@ def run(programs, results):
     status(programs, results, large)
     large.stop()
     users(programs, results)
+    files(programs, results)
 
 
 def status(programs, results, large):
@@ -58,6 +59,32 @@ def status(programs, results, large):
     print(f"sdkctl status: {ratio:.2f} x of 1000 instances")
     results["status"] = {"ratio": ratio}
     daemon.stop()
+
+
+def files(programs, results, count=4000):
+    """The first start with many instance files against the second one: seconds until it is ready, and of CPU."""
+    daemon = programs.daemon("files")
+    folder = programs.path("files")
+    os.makedirs(os.path.join(folder, "instances.d"))
+    daemon.config = os.path.join(folder, "sdkd.toml")
+    open(daemon.config, "w").close()
+    for number in range(count):
+        with open(os.path.join(folder, "instances.d", f"i{number}.toml"), "w") as file:
+            file.write(
+                f'id = "i{number}"\nkind = "zendesk.messaging"\n\n[settings]\nbase_url = "{programs.settings["base_url"]}"\n'
+                f'app_id = "{programs.settings["app_id"]}"\nrealtime = "off"\n')
+
+    def start():
+        seconds = daemon.start()
+        with open(f"/proc/{daemon.process.pid}/stat") as stat:
+            ticks = stat.read().rpartition(")")[2].split()[11:13]
+        daemon.stop()
+        return seconds, sum(map(int, ticks))
+
+    (first, first_ticks), (second, second_ticks) = start(), start()
+    ratios = {"seconds": first / second, "cpu": first_ticks / second_ticks}
+    print(f"first start with {count} files: {ratios['seconds']:.1f} x of the second, CPU {ratios['cpu']:.1f} x")
+    results["files"] = ratios
 
 
 def users(programs, results, first=512, more=1536):
