@@ -284,6 +284,7 @@ struct PendingChange {
     }
     deliveries.removeAll { $0.endsAtSignIn == true && $0.service == service }
     spareCredential()
+    if result?.losesPushes == true { restoresPushes = pushes.contains { $0.service == service && !$0.orphaned } }
     guard let subject = record.subject else { return }
     for index in pushes.indices
     where pushes[index].orphaned && pushes[index].service == service && pushes[index].subject == subject {

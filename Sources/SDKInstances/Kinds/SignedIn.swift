@@ -55,6 +55,8 @@ public struct SignedIn: Sendable {
   /// `kindState` is adopted, and is on disk before the failure is reported: it may hold the only refresh token that is
   /// still valid.
   public var failure: SDKError?
+  /// Whether the vendor has none of the user's push registrations any more. They are made again.
+  public var losesPushes: Bool
   /// The open realtime connection on which the vendor accepted the user; `nil` without one. The instance takes it over.
   public var connection: (any RealtimeConnection)?
   /// The request that the result came from. The instance sets it, because a result that comes too late must be undone
@@ -66,7 +68,7 @@ public struct SignedIn: Sendable {
     user: User, credential: Credential?, kindState: [String: Secret] = [:], merge: Merge? = nil,
     prepared: AuthenticationMachine.Phase? = nil, events: [EventType] = [], supply: CheckedCredential? = nil,
     isIrreplaceable: Bool = false, isTold: Bool = true, isSameUser: Bool? = nil, failure: SDKError? = nil,
-    connection: (any RealtimeConnection)? = nil
+    losesPushes: Bool = false, connection: (any RealtimeConnection)? = nil
   ) {
     self.user = user
     self.credential = credential
@@ -79,6 +81,7 @@ public struct SignedIn: Sendable {
     self.isTold = isTold
     self.isSameUser = isSameUser
     self.failure = failure
+    self.losesPushes = losesPushes
     self.connection = connection
   }
 }

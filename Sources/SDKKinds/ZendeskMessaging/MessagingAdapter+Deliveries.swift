@@ -29,7 +29,7 @@ extension MessagingAdapter {
   /// Returns a delivery; `nil` when the vendor has not created the user yet, or would refuse the credential.
   private func delivery(_ purpose: String, of identity: IdentityRecord, now: Timestamp) -> Delivery? {
     guard let id = identity.user.id, let credential = identity.credential, !credential.hasExpired(at: now),
-      let place = MessagingPlace(settings: settings, identity: identity),
+      let place = account.known(identity),
       let header = MessagingWire.Authorization(credential, of: identity.user).header
     else { return nil }
     // The instance may have another backend at the time of the delivery.

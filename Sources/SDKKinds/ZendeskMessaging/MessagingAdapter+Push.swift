@@ -24,11 +24,12 @@ extension MessagingAdapter {
     guard let id = identity.user.id, let credential = identity.credential else {
       throw SDKError(.state, .notAuthenticated, "Zendesk Messaging has no user yet who could be reached; log in first.")
     }
-    let place = try await wire.place(of: identity)
-    let answer = await authorized(
-      "PUT", clientPath(id), body: Self.body(address, place.integrationId), secrets: [Secret(address)], credential,
-      of: identity, at: place)
-    try succeeded(answer, credential: credential)
+    try await account.atPlace(of: identity) { (place, _) throws(SDKError) in
+      let answer = await authorized(
+        "PUT", clientPath(id), body: Self.body(address, place.integrationId), secrets: [Secret(address)], credential,
+        of: identity, at: place)
+      try succeeded(answer, credential: credential)
+    }
   }
 
   func clientPath(_ user: String) -> String { "\(Self.path(user))/clients/\(wire.clientId)" }

@@ -4,21 +4,22 @@ import SDKProtocol
 
 extension MessagingAdapter {
   func signIn(_ credential: CheckedCredential, from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
-    try await wire.atPlace(of: identity) { (place, isMoved) throws(SDKError) in
+    try await account.atPlace(of: identity) { (place, isMoved) throws(SDKError) in
       let anonymous = identity.phase == .anonymous && !isMoved ? identity : nil
       do throws(SDKError) {
-        return try await login(credential, absorbing: anonymous, from: identity, at: place)
+        return try await login(credential, absorbing: anonymous, from: identity, at: place, isMoved: isMoved)
       } catch {
         // The vendor does not say which of the two credentials it refuses.
         guard let anonymous, isRefusal(error), await isGone(anonymous, at: place) else { throw error }
-        return try await login(credential, absorbing: nil, from: identity, at: place)
+        return try await login(credential, absorbing: nil, from: identity, at: place, isMoved: isMoved)
       }
     }
   }
 
-  private func login(
+  /// - Parameter isMoved: whether the vendor does not know the identity's user at this place.
+  func login(
     _ credential: CheckedCredential, absorbing anonymous: IdentityRecord?, from identity: IdentityRecord,
-    at place: MessagingPlace
+    at place: MessagingPlace, isMoved: Bool
   ) async throws(SDKError) -> SignedIn {
     let isSame = identity.user.externalId.hasSameBytes(as: credential.externalId)
     let isSwitch = identity.user.externalId != nil && !isSame
@@ -36,8 +37,9 @@ extension MessagingAdapter {
       "POST", "login", body: body, authorization: .bearer(credential.credential.token), secrets: sent, at: place)
     let user = try MessagingUser(
       accepted(answer, credential: credential.credential, hints: credential.hints), without: wire.history.sent(sent))
-    // An empty body is accepted: the user id then stays the same.
-    let id = user.id ?? anonymous?.user.id ?? (isSame ? identity.user.id : nil)
+    // An empty body is accepted: the user id then stays the same, except where the vendor gives the user another one.
+    let id = user.id ?? anonymous?.user.id ?? (isSame && !isMoved ? identity.user.id : nil)
+    let realtime = wire.realtimeURL(user.realtimeURL, at: place)
     var merge: SignedIn.Merge?
     if let former = anonymous?.user.id, let id, id != former {
       merge = .init(from: former, to: id, mode: mode(place))
@@ -48,7 +50,8 @@ extension MessagingAdapter {
         email: user.email ?? credential.email, authenticationType: .jwt, authenticated: true, verified: true,
         since: clock.now()),
       credential: credential.credential,
-      kindState: place.kindState(realtime: wire.realtimeURL(user.realtimeURL, at: place)), merge: merge)
+      kindState: place.kindState(realtime: realtime), merge: merge,
+      losesPushes: isMoved)
   }
 
   /// Whether the vendor no longer knows an anonymous user, or refuses their credential.
@@ -65,7 +68,7 @@ extension MessagingAdapter {
   func renew(
     with credential: CheckedCredential, of identity: IdentityRecord
   ) async throws(SDKError) -> SignedIn {
-    try await wire.atPlace(of: identity) { (place, isMoved) throws(SDKError) in
+    try await account.atPlace(of: identity) { (place, isMoved) throws(SDKError) in
       if let id = identity.user.id, !isMoved {
         let answer = await authorized("GET", Self.path(id), credential.credential, of: identity, at: place)
         guard case .notFound = answer else {
@@ -74,7 +77,7 @@ extension MessagingAdapter {
         }
       }
       // The user was merged while there was no connection, or does not exist yet. A login returns the present user.
-      var renewed = try await login(credential, absorbing: nil, from: identity, at: place)
+      var renewed = try await login(credential, absorbing: nil, from: identity, at: place, isMoved: isMoved)
       renewed.user.since = identity.user.since
       return renewed
     }
@@ -82,14 +85,15 @@ extension MessagingAdapter {
 
   func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) -> LearnedUser? {
     guard let id = identity.user.id else { return nil }
-    let place = try await wire.place(of: identity)
-    let answer = await authorized("GET", Self.path(id), credential, of: identity, at: place)
-    if case .notFound = answer {
-      throw SDKError(
-        .vendor, .invalidAuth, "Zendesk Messaging does not know this user any more; log in again.", httpStatus: 404)
+    return try await account.atPlace(of: identity) { (place, _) throws(SDKError) in
+      let answer = await authorized("GET", Self.path(id), credential, of: identity, at: place)
+      if case .notFound = answer {
+        throw SDKError(
+          .vendor, .invalidAuth, "Zendesk Messaging does not know this user any more; log in again.", httpStatus: 404)
+      }
+      _ = try accepted(answer, credential: credential, hints: [])
+      return nil
     }
-    _ = try accepted(answer, credential: credential, hints: [])
-    return nil
   }
 
   func signOut(
@@ -98,14 +102,15 @@ extension MessagingAdapter {
     guard let credential, let id = identity.user.id else {
       throw SDKError(.vendor, .notFound, "Zendesk Messaging has not made this user yet; the logout is local.")
     }
-    let place = try await wire.place(of: identity)
-    let answer = await authorized(
-      "POST", "\(Self.path(id))/logout", body: ["client": wire.client(place)], credential, of: identity, at: place)
-    try succeeded(answer, credential: credential)
+    try await account.atPlace(of: identity) { (place, _) throws(SDKError) in
+      let answer = await authorized(
+        "POST", "\(Self.path(id))/logout", body: ["client": wire.client(place)], credential, of: identity, at: place)
+      try succeeded(answer, credential: credential)
+    }
   }
 
   func makeAnonymousUser(from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
-    try await wire.atPlace(of: identity) { (place, _) throws(SDKError) in
+    try await account.atPlace(of: identity) { (place, _) throws(SDKError) in
       let answer = await wire.send(
         "POST", "appusers",
         body: [

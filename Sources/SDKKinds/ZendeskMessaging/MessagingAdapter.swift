@@ -7,6 +7,7 @@ import SDKProtocol
 final class MessagingAdapter: SDKAdapter, MakesAnonymousUsers, KeepsConnection, RegistersForPush, LeavesCleanup {
   let settings: MessagingSettings
   let wire: MessagingWire
+  let account: MessagingAccount
   let clock: WallClock
   let traits: SDKTraits
   /// The client id of the realtime connection that broke last.
@@ -20,7 +21,8 @@ final class MessagingAdapter: SDKAdapter, MakesAnonymousUsers, KeepsConnection, 
       policy: AuthenticationPolicy(
         onDenied: .logOut, onBudgetSpent: .logOut, onAnotherUser: .signOutAfter,
         maxAttempts: settings.common.maxAttempts))
-    wire = MessagingWire(settings: settings, common: settings.common, services: services)
+    wire = MessagingWire(common: settings.common, services: services)
+    account = MessagingAccount(settings: settings, wire: wire, services: services)
   }
 
   var capabilities: Capabilities {
@@ -60,13 +62,13 @@ final class MessagingAdapter: SDKAdapter, MakesAnonymousUsers, KeepsConnection, 
   // MARK: For apps
 
   func endpoint(for identity: IdentityRecord) -> Session.Endpoint {
-    let place = MessagingPlace(settings: settings, identity: identity)
+    let place = account.known(identity)
     var endpoint = Session.Endpoint()
     endpoint.baseUrl = place?.baseURL
     endpoint.appId = place?.appId
     endpoint.appUserId = identity.user.id
     endpoint.clientId = wire.clientId
-    endpoint.realtimeUrl = realtimeURL(of: identity)
+    endpoint.realtimeUrl = account.realtimeURL(of: identity)
     return endpoint
   }
 
@@ -87,10 +89,6 @@ final class MessagingAdapter: SDKAdapter, MakesAnonymousUsers, KeepsConnection, 
   /// Whether the next login must end a former user's push registration, which the vendor keeps with the client.
   func hasFormerPush(_ identity: IdentityRecord) -> Bool { identity.kindState[Self.formerPushKey] != nil }
 
-  func realtimeURL(of identity: IdentityRecord) -> String? {
-    settings.realtimeURL ?? identity.kindState[MessagingPlace.realtimeKey]?.reveal()
-  }
-
   func mode(_ place: MessagingPlace) -> String {
     (settings.conversationMode ?? (place.isMulti ? .multi : .single)).rawValue
   }
@@ -100,14 +98,44 @@ final class MessagingAdapter: SDKAdapter, MakesAnonymousUsers, KeepsConnection, 
 extension MessagingAdapter {
   func keepsConnection(for identity: IdentityRecord) -> Bool {
     settings.realtime != .off && identity.user.id != nil && identity.credential != nil
-      && realtimeURL(of: identity) != nil
+      && account.realtimeURL(of: identity) != nil
   }
 
   func connect(_ identity: IdentityRecord) async throws(SDKError) -> any RealtimeConnection {
-    guard let url = realtimeURL(of: identity), let user = identity.user.id, let credential = identity.credential else {
-      throw SDKError(.unreachable, .network, "There is no realtime connection for this user.")
+    try await account.atPlace(of: identity) { (place, isMoved) throws(SDKError) in
+      if isMoved { try await learnRealtimeURL(of: identity, at: place) }
+      return try await connect(identity, at: place)
     }
-    let place = try await wire.place(of: identity)
+  }
+
+  /// Logs in once more where the account is now, because a login tells the URL of the realtime socket. An anonymous
+  /// user can't, and is requested instead.
+  ///
+  /// - Throws: `invalidAuth` if the vendor has the user under another id there: a renewal then makes that the user.
+  private func learnRealtimeURL(of identity: IdentityRecord, at place: MessagingPlace) async throws(SDKError) {
+    guard let user = identity.user.id, let credential = identity.credential else { return }
+    guard credential.type == .jwt else {
+      let answer = await authorized("GET", Self.path(user), credential, of: identity, at: place)
+      let json = try accepted(answer, credential: credential, hints: [])
+      let found = try MessagingUser(json, without: wire.history.sent([]))
+      return account.keep(realtime: wire.realtimeURL(found.realtimeURL, at: place), of: identity)
+    }
+    let offered = CheckedCredential(credential: credential, externalId: identity.user.externalId)
+    let result = try await login(offered, absorbing: nil, from: identity, at: place, isMoved: true)
+    guard result.user.id == user else { throw Self.unknownAfterMove }
+    account.keep(realtime: result.kindState[MessagingPlace.realtimeKey]?.reveal(), of: identity)
+  }
+
+  private static let unknownAfterMove = SDKError(
+    .vendor, .invalidAuth,
+    "Zendesk Messaging has moved the account, and has another user there; log in again.", httpStatus: 404)
+
+  private func connect(
+    _ identity: IdentityRecord, at place: MessagingPlace
+  ) async throws(SDKError) -> any RealtimeConnection {
+    guard let url = account.realtimeURL(of: identity), let user = identity.user.id,
+      let credential = identity.credential
+    else { throw SDKError(.unreachable, .network, "There is no realtime connection for this user.") }
     let ext: JSONObject = [
       "appId": .string(place.appId), "appUserId": .string(user),
       credential.type == .jwt ? "jwt" : "sessionToken": .string(credential.token.reveal()),

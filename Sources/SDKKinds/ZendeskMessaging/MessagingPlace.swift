@@ -60,6 +60,9 @@ struct MessagingPlace: Sendable, Hashable {
     isFetched = true
   }
 
+  /// Whether this is another app, or the app at another base URL, where the vendor may not know the same users.
+  func isElsewhere(than other: MessagingPlace) -> Bool { baseURL != other.baseURL || appId != other.appId }
+
   /// Returns the values to store, so that they need not be requested again.
   func kindState(realtime: String?) -> [String: Secret] {
     var state: [String: Secret] = [:]

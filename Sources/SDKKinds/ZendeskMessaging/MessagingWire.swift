@@ -52,14 +52,12 @@ struct MessagingWire: Sendable {
   }
 
   static let vendor = "Zendesk Messaging"
-  private let settings: MessagingSettings
   private let common: CommonSettings
   private let services: AdapterServices
   /// The id of this client: the same for the life of the instance, and different from other instances'.
   let clientId: String
 
-  init(settings: MessagingSettings, common: CommonSettings, services: AdapterServices) {
-    self.settings = settings
+  init(common: CommonSettings, services: AdapterServices) {
     self.common = common
     self.services = services
     clientId = services.instance.filter { $0 != "-" }
@@ -106,72 +104,13 @@ struct MessagingWire: Sendable {
       body: body.map { JSONWriter.bytes(of: .object($0)) }, secrets: authorization.secrets + secrets)
   }
 
-  /// Returns the vendor's base URL and app. Requests them at the settings URL when neither settings nor identity have
-  /// them.
-  ///
-  /// - Throws: `notFound` for an account that the vendor does not know; `badResponse`; the errors of an outage.
-  func place(of identity: IdentityRecord) async throws(SDKError) -> MessagingPlace {
-    if let known = MessagingPlace(settings: settings, identity: identity) { return known }
-    return try await readPlace()
-  }
-
-  /// Makes a request at the identity's base URL and app. If they came from the vendor's settings earlier and nothing
-  /// useful is there any more, reads the settings again, and repeats the request where they lead now.
-  func atPlace<Result: Sendable>(
-    of identity: IdentityRecord,
-    _ request: (_ place: MessagingPlace, _ isMoved: Bool) async throws(SDKError) -> Result
-  ) async throws(SDKError) -> Result {
-    guard let known = MessagingPlace(settings: settings, identity: identity), known.isFetched else {
-      return try await request(try await place(of: identity), false)
-    }
-    do throws(SDKError) {
-      return try await request(known, false)
-    } catch {
-      guard [.notFound, .network, .badResponse].contains(error.reason), let present = try? await readPlace(),
-        present.baseURL != known.baseURL || present.appId != known.appId
-      else { throw error }
-      return try await request(present, true)
-    }
-  }
-
-  private func readPlace() async throws(SDKError) -> MessagingPlace {
-    let refused = SDKError(
-      .unreachable, .badResponse, "The vendor's settings name no app and base URL; check channel_key or settings_url.")
-    guard let url = settings.settingsURL else { throw refused }
-    if settings.channelKey != nil { try checkChannelKey(leadingTo: url) }
+  /// Requests the vendor's settings of an account.
+  func settings(at url: String) async -> VendorAnswer {
     let headers = [
       ("Accept", "application/json"), ("Accept-Language", "en"), ("X-Zendesk-Client", "linux/sdkd"),
       ("X-Zendesk-Client-Version", SDKVersion.program), ("X-Zendesk-Api-Version", "2021-01-01"),
     ]
-    switch await exchange("GET", url, headers, body: nil) {
-    case .accepted(let json):
-      guard let place = MessagingPlace(json, settings: settings) else { throw refused }
-      guard place.baseURL == settings.baseURL || isUsable(place.baseURL, from: url) else {
-        throw SDKError(
-          .unreachable, .badResponse,
-          "The vendor's settings lead to a base URL that [network] allow does not list; set base_url, or list its host."
-        )
-      }
-      return place
-    case .notFound:
-      throw SDKError(
-        .vendor, .notFound, "The vendor knows no such account; check channel_key or settings_url.", httpStatus: 404)
-    case .unusable(let error): throw error
-    case .unauthorized, .forbidden: throw refused
-    }
-  }
-
-  /// Checks the settings' URL of a channel key. The vendor made the key, so the URL is one that the vendor supplies.
-  private func checkChannelKey(leadingTo url: String) throws(SDKError) {
-    do throws(SDKError) {
-      try services.supplied.check(url, what: "channel_key")
-    } catch {
-      throw SDKError(.unreachable, .badResponse, error.message, member: "channel_key").permanent
-    }
-  }
-
-  private func isUsable(_ url: String, from supplier: String) -> Bool {
-    SuppliedURL.isUsable(url, from: supplier, rule: services.supplied)
+    return await exchange("GET", url, headers, body: nil)
   }
 
   /// Returns the URL of the realtime socket that the vendor supplied; `nil` for none, and for one that may not be used.

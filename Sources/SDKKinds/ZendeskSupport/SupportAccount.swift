@@ -6,25 +6,17 @@ import Synchronization
 /// The authentication type of the account's users, from the setting or the vendor.
 ///
 /// An administrator can change it at any time. Before a value of the vendor refuses an identity, it is requested again,
-/// unless that happened less than `interval` seconds ago.
+/// at most once a minute.
 final class SupportAccount: Sendable {
-  private struct Heard {
-    var type: SupportIdentity.Authentication?
-    var askedAt: Timestamp?
-  }
-
   private let settings: SupportSettings
   private let wire: SupportWire
-  private let clock: WallClock
-  private let heard = Mutex(Heard())
-
-  /// The minimum seconds between two requests for settings that are known.
-  static let interval = 60.0
+  private let limit: RereadLimit
+  private let heard = Mutex<SupportIdentity.Authentication?>(nil)
 
   init(settings: SupportSettings, wire: SupportWire, clock: WallClock) {
     self.settings = settings
     self.wire = wire
-    self.clock = clock
+    limit = RereadLimit(clock: clock)
   }
 
   /// Returns the type that is known without a request.
@@ -34,7 +26,7 @@ final class SupportAccount: Sendable {
 
   /// Returns the type that the vendor stated, for storage with the identity; `nil` when it was never read.
   func remembered(_ identity: IdentityRecord) -> SupportIdentity.Authentication? {
-    heard.withLock { $0.type }
+    heard.withLock { $0 }
       ?? identity.kindState[SupportIdentity.authenticationKey].flatMap { .init(rawValue: $0.reveal()) }
   }
 
@@ -60,14 +52,9 @@ final class SupportAccount: Sendable {
     return try? await read(at: place)
   }
 
-  private var mayAskAgain: Bool {
-    guard settings.authentication == nil else { return false }
-    let now = clock.now()
-    return heard.withLock { $0.askedAt }.map { now < $0 || now - $0 >= Self.interval } ?? true
-  }
+  private var mayAskAgain: Bool { settings.authentication == nil && limit.allows }
 
   private func read(at place: SupportWire.Place) async throws(SDKError) -> SupportIdentity.Authentication {
-    let now = clock.now()
     let path = "/api/private/mobile_sdk/settings/\(PercentEncoding.segment(settings.appId)).json"
     let json: JSON
     switch await wire.send("GET", path, to: place) {
@@ -81,7 +68,8 @@ final class SupportAccount: Sendable {
     let word = json["authentication"]?.stringValue ?? json["core"]?["authentication"]?.stringValue
     guard let read = word.flatMap(SupportIdentity.Authentication.init) else { throw unreadable(nil, nil, nil) }
     // Only now: after a failure the next call reads again.
-    heard.withLock { ($0.type, $0.askedAt) = (read, now) }
+    limit.note()
+    heard.withLock { $0 = read }
     return read
   }
 

@@ -220,13 +220,13 @@ struct MessagingAdapterTests {
     var identity = Self.alice()
     #expect(!adapter.keepsConnection(for: identity))
     identity.kindState = result.kindState
-    #expect(adapter.realtimeURL(of: identity) == "wss://api.smooch.io/faye")
+    #expect(adapter.account.realtimeURL(of: identity) == "wss://api.smooch.io/faye")
     #expect(adapter.keepsConnection(for: identity))
     #expect(try !self.adapter(backend, ["realtime": "off"]).keepsConnection(for: identity))
     #expect(!adapter.keepsConnection(for: .nobody(.noUser)))
     let own = try self.adapter(backend, ["realtime_url": "wss://rt.example.com/"])
     #expect(own.keepsConnection(for: Self.alice()))
-    #expect(own.realtimeURL(of: identity) == "wss://rt.example.com/")
+    #expect(own.account.realtimeURL(of: identity) == "wss://rt.example.com/")
   }
 
   @Test func `A channel key's URL is known to whoever checks where an instance may lead`() {
