@@ -38,10 +38,13 @@ struct Image: Sendable {
   ///
   /// - Parameters:
   ///   - user: the user and group of its program; `nil` for those of the image.
+  ///   - variables: variables besides those of the image, as `NAME=VALUE`.
   ///   - program: the program with its arguments; `nil` for the entry point of the image.
-  func command(state: String, sockets: String, user: String? = nil, program: [String]? = nil) -> [String] {
+  func command(
+    state: String, sockets: String, user: String? = nil, variables: [String] = [], program: [String]? = nil
+  ) -> [String] {
     let script = MachineRoot.project.appendingPathComponent("Tests/System/Releases/container").path
-    return [script, Self.root, state, sockets, user ?? self.user] + environment + ["--"]
+    return [script, Self.root, state, sockets, user ?? self.user] + environment + variables + ["--"]
       + (program ?? configuration["Entrypoint"]?.arrayValue?.compactMap(\.stringValue) ?? [])
   }
 }
@@ -56,10 +59,10 @@ struct Container: Sendable {
   ///
   /// - Returns: the result of `body`, and the exit status of the container.
   static func with<Result: Sendable>(
-    _ image: Image, state: String, sockets: String,
+    _ image: Image, state: String, sockets: String, variables: [String] = [],
     _ body: @escaping @Sendable (Container) async throws -> Result
   ) async throws -> (result: Result, status: Int32) {
-    try await HostProgram.with(image.command(state: state, sockets: sockets)) { program in
+    try await HostProgram.with(image.command(state: state, sockets: sockets, variables: variables)) { program in
       _ = try await program.printed(/sdkd: ready/)
       guard let leader = Machine.child(of: program.process) else {
         throw Machine.Failure(description: "The container has no process.")

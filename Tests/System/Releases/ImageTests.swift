@@ -94,6 +94,21 @@ import Testing
     }
   }
 
+  @Test("A secret of the container manager is the root key, which then is not in the volume")
+  func secret() async throws {
+    let image = try Image()
+    let (folder, state, sockets) = try await folders(image)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let key = "head -c 32 /dev/urandom >\"$1/sdkd.key\"; chown \(image.user) \"$1/sdkd.key\"; chmod 400 \"$1/sdkd.key\""
+    #expect(try await Machine.run(["/bin/sh", "-c", key, "sh", sockets]).status == 0)
+    let variables = ["CREDENTIALS_DIRECTORY=/run/sdkd"]
+    _ = try await Container.with(image, state: state, sockets: sockets, variables: variables) { container in
+      let status = try await container.run(["sdkctl", "status"])
+      #expect(status.output.contains(/key +ok: sdkd\.key\n/), "\(status)")
+      #expect(!FileManager.default.fileExists(atPath: state + "/root.key"))
+    }
+  }
+
   @Test("The checksums are signed with the repository's key, and hold for every file")
   func checksums() async throws {
     let checked = try await Machine.run([
