@@ -207,6 +207,15 @@ public final class ProviderBridge: AnsweringBridge {
 
   public func hasDelegate(_ key: BridgeKey) -> Bool { sources.contains { $0.hasDelegate(key) } }
 
+  /// Ends the runs in progress, because the daemon stops. A program that ignores SIGTERM is killed soon.
+  public func stop() { RunningProviders.shared.endAll() }
+
+  /// Waits, after `stop`, until no program is left that would outlive the daemon, nor what one has left behind.
+  public func settle() async {
+    await RunningProviders.shared.settle()
+    if setup.withLock({ $0.options.sweeps }) { await SubreaperSweep().sweep() }
+  }
+
   public func reset(_ key: BridgeKey) { breakers.reset(key) }
 
   public func accept(_ key: BridgeKey) { breakers.accept(key) }

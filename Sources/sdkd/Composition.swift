@@ -132,12 +132,16 @@ struct Composition {
     reloading.serve(reloader)
     let listening = ListenerService(
       listener: listener, group: group, live: live, gateway: gateway, operations: operations, events: events,
-      delegates: delegates, admission: admission, allowances: allowances, meter: meters.connections,
+      delegates: delegates, bridge: bridge, admission: admission, allowances: allowances, meter: meters.connections,
       notifier: notifier, socketFile: socketFile, hangUp: { await http.shutdown() })
     var services: [any Service] = []
     if let database = opened.database { services.append(StoreService(store: database)) }
     services += [
-      OperationsService(operations: operations, patience: .seconds(10), hangUp: { await http.shutdown() }),
+      OperationsService(
+        operations: operations,
+        // The second is for what `ListenerService` has ended after the grace.
+        patience: { operations.drain.left(of: live.current.shutdown.grace) + .seconds(1) },
+        hangUp: { await http.shutdown() }),
       try DeadlineService(deadlines),
     ]
     // A service ends after those behind it: a backup that takes long must not delay the end of the connections.
@@ -186,6 +190,8 @@ struct Composition {
       result = .failure(error)
     }
     watch.stop()
+    await operations.drain.settle()
+    await bridge.settle()
     audit.flush()
     await opened.database?.close()
     withExtendedLifetime(opened.hold) {}

@@ -105,26 +105,14 @@ import Testing
     try line.call("daemon.reload")
     #expect(try line.call("token.refresh", ["instance": "desk"])["token"] != nil)
     #expect(desk.logs.dropFirst(written).contains("put in force"))
-    // A call that waits for its provider is abandoned when the new grace ends.
-    try desk.write("provider", "#!/bin/sh\nexec sleep 600\n", mode: 0o755)
-    let waiting = line.begin("token.refresh", ["instance": "desk"])
-    try eventually("the provider runs") { desk.runningProviders > 0 }
+    // A login at the vendor is abandoned when the new grace ends.
+    let sent = try desk.vendor.count("POST", "/login")
+    try desk.vendor.script(["route": "POST /v2/apps/*/login", "hang": true])
+    line.begin("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("bob"))])
+    try eventually("the login is at the vendor") { try desk.vendor.count("POST", "/login") > sent }
     let start = Date()
     desk.daemon?.signal(SIGTERM)
-    _ = waiting
     #expect(desk.daemon?.exit(within: 30) == 0)
     #expect(Date().timeIntervalSince(start) < 15)
-  }
-}
-
-extension Desk {
-  /// The number of the daemon's child processes, which are the running providers.
-  fileprivate var runningProviders: Int {
-    guard let pid = daemon?.pid else { return 0 }
-    let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
-    return tasks.reduce(0) { count, task in
-      let text = (try? String(contentsOfFile: "/proc/\(pid)/task/\(task)/children", encoding: .utf8)) ?? ""
-      return count + text.split(separator: " ").count
-    }
   }
 }

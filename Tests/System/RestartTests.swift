@@ -103,37 +103,81 @@ import Testing
     }
   }
 
-  @Test func aCallInProgressGetsTheConfiguredTimeNotTheUnits() async throws {
+  @Test("A login at the vendor gets the configured time, not the unit's")
+  func aLoginGetsTheConfiguredTime() async throws {
     try await Machine.with { machine in
       try await machine.startSandbox()
-      try await machine.installProviders()
       try await machine.sh(
         #"""
-        printf '%s\n' '#!/bin/sh' 'touch /srv/asked/now; sleep 5; exec /usr/local/libexec/shell-token' > /usr/local/libexec/slow
-        chmod 755 /usr/local/libexec/slow; install -d -m 777 /srv/asked; echo '{"unit": "slow"}' > /root/provider
-        mkdir -p /etc/systemd/system/sdkd.service.d /etc/systemd/system/sdkd-provider-slow@.service.d
+        mkdir -p /etc/systemd/system/sdkd.service.d
         printf '[Service]\nTimeoutStopSec=2s\n' > /etc/systemd/system/sdkd.service.d/local.conf
-        printf '[Service]\nReadWritePaths=/srv/asked\n' \
-          > /etc/systemd/system/sdkd-provider-slow@.service.d/local.conf
         printf '[shutdown]\ngrace = "20s"\n' > /etc/sdkd/sdkd.toml
+        systemctl daemon-reload; systemctl restart sdkd.service
+        sdk-sandbox mint --external-id alice > /tmp/jwt
+        python3 - <<'END'
+        import urllib.request
+        script = b'{"route": "POST /v2/apps/*/login", "delayMs": 5000, "passThrough": true}'
+        urllib.request.urlopen(urllib.request.Request("http://127.0.0.1:8787/_control", script)).read()
+        END
         """#)
-      try await machine.enableProvider("slow", program: "/usr/local/libexec/slow")
-      try await machine.sh("systemctl restart sdkd.service")
-      try await machine.signIn("alice", at: "desk", "--provider-file /root/provider")
       try await machine.sh(
-        "systemd-run --quiet --unit=refresh -p RemainAfterExit=yes sdkctl refresh desk --template '{fromCache} {tokenType}'"
-      )
-      try await machine.eventually("the provider is asked", "test -e /srv/asked/now")
+        """
+        sdkctl create desk \(Machine.settings) > /dev/null
+        systemd-run --quiet --unit=login -p RemainAfterExit=yes -p StandardInput=file:/tmp/jwt sdkctl login desk
+        """)
+      try await machine.eventually(
+        "the login is at the vendor", "test $(sdkctl show desk --template '{state}') = authenticating")
       try await machine.sh("systemctl restart --no-block sdkd.service")
       try await machine.eventually(
         "the status tells what is waited for",
         "systemctl show sdkd -P StatusText | grep -q 'stopping: finishing 1 calls of 1 connections, at most 20'")
       try await machine.sh("systemctl restart sdkd.service")
-      try await machine.eventually("the call has ended", "test $(systemctl show refresh -P SubState) = exited")
-      let refreshed = try await machine.journal("-u refresh -o cat") { $0.contains("false jwt") }
-      #expect(refreshed.contains("false jwt"), "\(refreshed)")
+      try await machine.eventually("the call has ended", "test $(systemctl show login -P SubState) = exited")
+      #expect(try await machine.sh("sdkctl show desk --template '{state}'").output == "authenticated\n")
       let journal = try await machine.sh("journalctl --sync; journalctl -u sdkd -o cat").output
       #expect(!journal.contains("timed out") && !journal.contains("Killing"), "\(journal)")
+    }
+  }
+
+  @Test("A hung provider and a client that reads nothing make a restart no longer")
+  func nobodyStretchesARestart() async throws {
+    try await Machine.with { machine in
+      try await machine.startSandbox()
+      try await machine.sh(
+        #"""
+        mkdir -p /usr/local/libexec /srv/asked; chmod 777 /srv/asked
+        printf '%s\n' '#!/bin/sh' "trap '' TERM" 'touch /srv/asked/now' 'while :; do sleep 1; done' > /usr/local/libexec/hung
+        chmod 755 /usr/local/libexec/hung; echo '{"unit": "hung", "timeout": "10m"}' > /root/provider
+        mkdir -p /etc/systemd/system/sdkd-provider-hung@.service.d
+        printf '[Service]\nReadWritePaths=/srv/asked\n' \
+          > /etc/systemd/system/sdkd-provider-hung@.service.d/local.conf
+        printf '[shutdown]\ngrace = "60s"\n' > /etc/sdkd/sdkd.toml
+        """#)
+      try await machine.enableProvider("hung", program: "/usr/local/libexec/hung")
+      try await machine.sh("systemctl restart sdkd.service")
+      try await machine.signIn("alice", at: "desk", "--provider-file /root/provider")
+      let restart = "begin=${EPOCHREALTIME/./}; systemctl restart sdkd.service; echo $((${EPOCHREALTIME/./} - begin))"
+      let quiet = try await machine.sh(restart).output
+      try await machine.sh("systemd-run --quiet --unit=refresh -p RemainAfterExit=yes sdkctl refresh desk")
+      try await machine.eventually("the provider is asked", "test -e /srv/asked/now")
+      let client = """
+        import json, socket, time
+        line = socket.socket(socket.AF_UNIX)
+        line.connect("/run/sdkd/sdkd.sock")
+        line.setblocking(False)
+        try:
+            while True: line.send(b'{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}\\n')
+        except BlockingIOError: open("/srv/asked/full", "w")
+        time.sleep(600)
+        """
+      try await machine.sh("cat > /srv/client.py", input: client)
+      try await machine.sh("systemd-run --quiet --unit=deaf --uid=nobody python3 /srv/client.py")
+      try await machine.eventually("the client's answers are not read", "test -e /srv/asked/full")
+      let busy = try await machine.sh(restart).output
+      let times = [quiet, busy].compactMap { Int($0.split(separator: "\n").last ?? "") }
+      print("A restart takes \(times) µs: quiet, and with a hung provider and a client that reads nothing.")
+      // The bound is 0.3 s; the rest is for a busy machine.
+      #expect(times.count == 2 && times[1] < times[0] + 2_000_000, "\(times)")
     }
   }
 

@@ -31,6 +31,8 @@ struct ProviderWatch {
   private var report = Report()
   private var chunk = [UInt8](repeating: 0, count: 16 * 1024)
   private var nextSignal: (at: ContinuousClock.Instant, signal: Int32)
+  /// The descriptor that is readable when the daemon stops; negative once that was noticed.
+  private var stop: Int32
 
   init(
     group: ProcessGroup, pidfd: Int32, pipes: ProviderPipes, invocation: ProviderInvocation,
@@ -45,6 +47,7 @@ struct ProviderWatch {
     output = pipes.output
     error = pipes.error
     nextSignal = (deadline, SIGTERM)
+    stop = RunningProviders.shared.stop
   }
 
   /// Runs the loop until the provider has ended.
@@ -67,12 +70,17 @@ struct ProviderWatch {
       pollfd(fd: input?.raw ?? -1, events: Int16(POLLOUT), revents: 0),
       pollfd(fd: output?.raw ?? -1, events: Int16(POLLIN), revents: 0),
       pollfd(fd: error?.raw ?? -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
     ]
     let ready = poll(&polled, nfds_t(polled.count), milliseconds(until: nextSignal.at))
     let problem = errno
     if ContinuousClock.now >= nextSignal.at { interfere(.timedOut, signal: nextSignal.signal) }
     if ready < 0, problem != EINTR { interfere(.notStarted("The token provider can't be watched."), signal: SIGKILL) }
     guard ready > 0 else { return false }
+    if polled[4].revents != 0 {
+      stop = -1
+      interfere(.cancelled, signal: SIGTERM, grace: RunningProviders.stopGrace)
+    }
     if polled[1].revents != 0 { feed() }
     if polled[2].revents != 0 { readOutput() }
     if polled[3].revents != 0 { readError() }
@@ -84,10 +92,10 @@ struct ProviderWatch {
     return Int32(min(max(left, 0), 3_600_000))
   }
 
-  private mutating func interfere(_ reason: ProviderEnding, signal: Int32) {
+  private mutating func interfere(_ reason: ProviderEnding, signal: Int32, grace: Duration = Self.grace) {
     if report.interference == nil { report.interference = reason }
     group.kill(signal)
-    nextSignal = (ContinuousClock.now + Self.grace, SIGKILL)
+    nextSignal = (ContinuousClock.now + grace, SIGKILL)
   }
 
   private mutating func feed() {

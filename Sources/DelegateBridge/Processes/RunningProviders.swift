@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Synchronization
 
@@ -15,6 +16,22 @@ final class RunningProviders: Sendable {
   }
 
   private let state = Mutex(Runs())
+
+  /// A descriptor that is readable once the daemon stops; negative without one.
+  let stop = cl_eventfd_create()
+
+  /// The time between SIGTERM and SIGKILL when the daemon stops.
+  static let stopGrace = Duration.milliseconds(100)
+
+  /// Ends all runs in progress, and those that begin later, because the daemon stops.
+  func endAll() { _ = withUnsafeBytes(of: UInt64(1)) { write(stop, $0.baseAddress, $0.count) } }
+
+  /// Waits until all runs have ended, at most two seconds. After `endAll` that takes longer only if the kernel can't end
+  /// a process.
+  func settle() async {
+    let end = ContinuousClock.now + .seconds(2)
+    while oldestStart != nil, .now < end { await Pause.uncancelled(.milliseconds(5)) }
+  }
 
   /// Registers a run and returns its number. Call it before the run's process exists.
   func begin() -> Int {

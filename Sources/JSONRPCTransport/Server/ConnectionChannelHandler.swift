@@ -199,6 +199,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   private func rest(for time: TimeAmount) {
     guard !core.isLost else { return }
     work = .resting
+    core.isPaused = time > Self.turn
     core.flush()
     let home = NIOLoopBound(self, eventLoop: core.eventLoop)
     // A task that is due at once would run before the event loop serves other sockets.
@@ -214,6 +215,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
 
   private func goOn() {
     work = .idle
+    core.isPaused = false
     pump()
     readWithheld()
   }
@@ -342,6 +344,11 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
       context.eventLoop.scheduleTask(in: Self.lingering) { home.value.close(promise: nil) }
     case .open, .cut, .inputEnded, .gone: closeNow(context)
     }
+  }
+
+  func abort() {
+    // Without a channel, what the peer has left behind is dropped.
+    if let context { closeNow(context) } else { core.lost() }
   }
 
   /// Closes the connection at once.

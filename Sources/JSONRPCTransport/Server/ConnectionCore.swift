@@ -28,6 +28,15 @@ final class ConnectionCore {
   private var whenSent: [(limit: Int, body: @Sendable () -> Void)] = []
   private let ended: EventLoopPromise<Void>
   private var hasAskedForEnd = false
+  private var hasClosed = false
+  /// Whether the wire pauses, because the user sends too much.
+  var isPaused = false {
+    didSet { watchPeer() }
+  }
+  /// The times that a drain still waits for the peer, apart from its calls: to read anything, and in all. They decrease
+  /// while `drainWait` is set.
+  private var patience = (forProgress: ConnectionCore.patienceForProgress, inAll: TimeAmount.seconds(2))
+  private var drainWait: (start: NIODeadline, timer: Scheduled<Void>)?
   /// Whether the wire has ended. The core then only waits for the running calls to return.
   private(set) var isLost = false
   private var pendingBytes = 0
@@ -36,6 +45,7 @@ final class ConnectionCore {
   /// The number of bytes of output that triggers a flush before the next frame is handled. Larger output is sent in
   /// pieces of this size.
   private static let outputPiece = 64 << 10
+  private static let patienceForProgress = TimeAmount.milliseconds(250)
   /// The largest memory that is kept for the next output, in bytes.
   private static let keptCapacity = 4 << 10
 
@@ -207,6 +217,11 @@ final class ConnectionCore {
   /// Counts bytes that the wire has sent or dropped, and runs the hooks that waited for it.
   func sent(_ bytes: Int) {
     outbox.count(-bytes)
+    // A peer that sends too much could otherwise make the drain longer with its errors.
+    if drainWait != nil, !isPaused {
+      endDrainWait()
+      patience.forProgress = Self.patienceForProgress
+    }
     if !whenSent.isEmpty {
       let unsent = outbox.unsent
       let due = whenSent.filter { unsent < $0.limit }
@@ -235,14 +250,41 @@ final class ConnectionCore {
       ended.succeed(())
       return
     }
+    watchPeer()
     guard state.isIdle else { return }
     if state.isInputEnded {
-      if outbox.unsent == 0 { wire?.close() }
+      guard outbox.unsent == 0 else { return }
+      hasClosed = true
+      wire?.close()
+      watchPeer()
     } else if state.isDraining, questions.isEmpty, !hasAskedForEnd {
       // The kernel sets the boundary: bytes that the peer has sent until now are read and answered, later ones are not.
       hasAskedForEnd = true
       wire?.endInput()
     }
+  }
+
+  /// Limits the time for which a drain waits for the peer: to read, to send less, or to close its side.
+  private func watchPeer() {
+    guard state.isDraining || drainWait != nil else { return }
+    let isWaiting = state.isDraining && state.isIdle && !isLost && (outbox.unsent > 0 || isPaused || hasClosed)
+    if isWaiting, drainWait == nil {
+      let home = NIOLoopBound(self, eventLoop: eventLoop)
+      let timer = eventLoop.scheduleTask(in: min(patience.forProgress, patience.inAll)) {
+        if let wire = home.value.wire { wire.abort() }
+      }
+      drainWait = (eventLoop.now, timer)
+    } else if !isWaiting {
+      endDrainWait()
+    }
+  }
+
+  private func endDrainWait() {
+    guard let wait = drainWait else { return }
+    wait.timer.cancel()
+    drainWait = nil
+    let time = eventLoop.now - wait.start
+    patience = (patience.forProgress - time, patience.inAll - time)
   }
 
   /// Ends the core after its wire has ended: abandons waiting requests and cancels running ones. Only the first call
@@ -251,6 +293,7 @@ final class ConnectionCore {
     guard !isLost else { return }
     isLost = true
     wire = nil
+    watchPeer()
     output = ByteBuffer()
     outbox.close()
     for departure in removeWaiting() { departure.call.abandon() }

@@ -13,8 +13,9 @@ final class ServerRun: Sendable {
     var graces: [Scheduled<Void>] = []
     var isDraining = false
     var isCutOff = false
-    /// The number of connections whose admission is being decided.
-    var pending = 0
+    /// The functions that set up or refuse the connections whose admission is being decided, by their numbers.
+    var pending: [UInt64: @Sendable (ConnectionAdmission) -> Void] = [:]
+    var lastPending: UInt64 = 0
   }
 
   private let group: MultiThreadedEventLoopGroup
@@ -68,8 +69,9 @@ final class ServerRun: Sendable {
   /// The open connections.
   var connections: [Connection] { state.withLock { Array($0.connections.values) } }
 
-  /// The longest time for which the end of accepting waits for pending admissions.
-  private static let patience = Duration.seconds(10)
+  /// The longest time for which the end of accepting waits for pending admissions. The others are then refused with
+  /// `shuttingDown`.
+  private static let patience = Duration.milliseconds(250)
 
   /// Replaces the limits of open and future connections.
   func use(_ limits: TransportLimits) {
@@ -107,8 +109,9 @@ final class ServerRun: Sendable {
     // A connection passes from the socket's event loop to its own and back before it is set up.
     for loop in group.makeIterator() { try? await loop.submit {}.get() }
     let end = ContinuousClock.now + Self.patience
-    while state.withLock({ $0.pending > 0 }), .now < end { try? await Task.sleep(for: .milliseconds(5)) }
-    try? await channel.eventLoop.submit {}.get()
+    while state.withLock({ !$0.pending.isEmpty }), .now < end { try? await Task.sleep(for: .milliseconds(5)) }
+    for number in state.withLock({ Array($0.pending.keys) }) { decide(number, .refused(.shuttingDown)) }
+    for loop in group.makeIterator() { try? await loop.submit {}.get() }
     try? await channel.close()
     acceptedContinuation.finish()
   }
@@ -155,15 +158,21 @@ final class ServerRun: Sendable {
       return channel.eventLoop.makeCompletedFuture { try self.setUp(channel, peer, admission) }
     }
     let promise = channel.eventLoop.makePromise(of: Void.self)
-    state.withLock { $0.pending += 1 }
-    Task {
-      let admission = await decide()
-      channel.eventLoop.execute {
-        promise.completeWith(Result { try self.setUp(channel, peer, admission) })
-        self.state.withLock { $0.pending -= 1 }
+    let number = state.withLock { state in
+      state.lastPending += 1
+      state.pending[state.lastPending] = { admission in
+        channel.eventLoop.execute { promise.completeWith(Result { try self.setUp(channel, peer, admission) }) }
       }
+      return state.lastPending
     }
+    Task { self.decide(number, await decide()) }
     return promise.futureResult
+  }
+
+  /// Sets up or refuses a connection, unless that was decided before.
+  private func decide(_ number: UInt64, _ admission: ConnectionAdmission) {
+    // Under the lock, so that the event loop has the work when the connection is no longer pending.
+    state.withLock { $0.pending.removeValue(forKey: number)?(admission) }
   }
 
   /// Sets up a connection or refuses it.

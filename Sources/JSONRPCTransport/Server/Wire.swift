@@ -6,6 +6,8 @@ protocol Wire: AnyObject {
   func send(_ messages: ByteBuffer)
   /// Ends the input. Bytes that the peer has sent already are still delivered.
   func endInput()
-  /// Ends the connection.
+  /// Ends the connection. A peer that still sends can read an error first.
   func close()
+  /// Ends the connection at once.
+  func abort()
 }

@@ -204,7 +204,7 @@ public final class Gateway: Sendable {
     _ method: any SDKMethod.Type, in context: CallContext, _ operation: CallRouter.Operation
   ) async -> Result<[UInt8], RPCError> {
     do {
-      try await registry.availability.waitForStart()
+      try await registry.availability.waitForStart(unless: operations.drain)
       if method.needsState, let error = registry.availability.failure { throw error }
       try Task.checkCancellation()
       if method.access == .role(.admin), !registry.access.isAdmin(context.peer) {

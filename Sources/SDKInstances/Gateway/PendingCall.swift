@@ -63,12 +63,16 @@ final class PendingCall: AcceptedCall {
   }
 
   private func outcome() async -> Result<[UInt8], RPCError> {
-    do {
-      for write in earlier { try await write.ended.value() }
-    } catch {
-      return .failure(.cancelled)
+    if !earlier.isEmpty || context.place?.isFirst == false {
+      do {
+        try await gateway.operations.drain.repeatable { [earlier, context] in
+          for write in earlier { try await write.ended.value() }
+          await context.place?.turn()
+        }
+      } catch {
+        return .failure((error as? SDKError)?.rpcError ?? .cancelled)
+      }
     }
-    await context.place?.turn()
     return await gateway.run(method, in: context, operation)
   }
 

@@ -43,7 +43,7 @@ extension HostedInstance {
         }
       }
       throw SDKError(.state, .superseded, "The user of \(id) keeps changing; open the session again.", instance: id)
-    } catch let error as SDKError {
+    } catch let error as SDKError where error.reason != .shuttingDown {
       let present = try await self.present(name)
       switch present.state.machine.phase {
       case .reauthNeeded: return present.hidden(.reauthNeeded)
@@ -127,11 +127,18 @@ extension HostedInstance {
     let (identity, connection) = (present.identity, present.connection)
     let result = Promise<Result<SessionOpening, SDKError>>()
     // No child task: the caller would wait for its end, also when a vendor's connection ignores the cancellation.
-    let request = Task {
-      do throws(SDKError) {
-        result.resolve(.success(.success(try await sessions.open(identity, on: connection))))
+    let request = Task { [drain = environment.operations.drain] in
+      do {
+        let opened = try await drain.repeatable { () async -> Result<SessionOpening, SDKError> in
+          do throws(SDKError) {
+            return .success(try await sessions.open(identity, on: connection))
+          } catch {
+            return .failure(error)
+          }
+        }
+        result.resolve(.success(opened))
       } catch {
-        result.resolve(.success(.failure(error)))
+        result.resolve(.failure(error))
       }
     }
     defer { request.cancel() }

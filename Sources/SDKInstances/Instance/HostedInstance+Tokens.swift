@@ -62,7 +62,7 @@ extension HostedInstance {
     while let probe = try await actor.running(on: name, { $0.machine.activity == .probing }) {
       do {
         _ = try await probe.value(within: limit.left, of: id)
-      } catch let error as SDKError where error.reason != .timeout {}
+      } catch let error as SDKError where error.reason != .timeout && error.reason != .shuttingDown {}
     }
     let pending = try await limit.limiting(self) { [actor] in
       try await actor.change(name) { try $0.refreshDemanded(resetting: resetting, on: name, $1) }

@@ -202,7 +202,7 @@ extension HostedInstance {
     let name = try actor.resolve(service)
     // Only one request at a time: a renewal in progress ends first.
     while let renewal = try await actor.running(on: name, { $0.machine.isRecovering }) {
-      do { _ = try await renewal.value() } catch is SDKError {}
+      do { _ = try await renewal.value() } catch let error as SDKError where error.reason != .shuttingDown {}
     }
     let request = try await actor.requestToOwner(question, on: name)
     do {

@@ -25,7 +25,7 @@ extension InstanceActor {
     case .abandon(let connection): environment.operations.startBackground { await connection.close() }
     case .closeConnection:
       guard let open = connections.removeValue(forKey: service) else { return }
-      environment.operations.start { await open.close() }
+      environment.operations.startBackground { await open.close() }
     case .adopt(let connection, let number):
       connections[service] = connection
       environment.operations.startBackground {
@@ -35,7 +35,12 @@ extension InstanceActor {
       let work = DeliveryWork(
         instance: self, adapter: core.adapter, delivery: delivery,
         end: beginSessionEnd(of: core.sessionKeys(endedBy: delivery)))
-      environment.operations.startBackground { await work.deliver() }
+      // A stop waits for a request that ends a session.
+      if delivery.endsSession {
+        environment.operations.start { await work.deliver() }
+      } else {
+        environment.operations.startBackground { await work.deliver() }
+      }
     case .abandonLate(let delivery):
       let work = DeliveryWork(instance: self, adapter: core.adapter, delivery: delivery)
       environment.operations.start { await work.abandonLate() }
@@ -88,7 +93,7 @@ extension InstanceActor {
   // MARK: The bridge
 
   /// A request to the bridge that lasts as long as there is demand for the response. It returns `nil` when the demand
-  /// has ended.
+  /// has ended, or the drain has begun.
   typealias Request = @Sendable () async -> Result<BridgeAnswer, SDKError>?
 
   /// Returns a function that sends a request to the bridge.
@@ -96,13 +101,15 @@ extension InstanceActor {
     let demand = demands[service] ?? Need()
     demands[service] = demand
     let (bridge, key, provider) = (environment.bridge, bridgeKey(service), core.provider)
-    let owner = core.definition.providerOwner
+    let (owner, drain) = (core.definition.providerOwner, environment.operations.drain)
     return {
-      await demand.run { () async -> Result<BridgeAnswer, SDKError> in
-        do throws(SDKError) {
-          return .success(try await bridge.ask(question, of: key, provider: provider, owner: owner))
-        } catch {
-          return .failure(error)
+      try? await drain.repeatable {
+        await demand.run { () async -> Result<BridgeAnswer, SDKError> in
+          do throws(SDKError) {
+            return .success(try await bridge.ask(question, of: key, provider: provider, owner: owner))
+          } catch {
+            return .failure(error)
+          }
         }
       }
     }
@@ -131,12 +138,14 @@ extension InstanceActor {
     let question = BridgeQuestion(
       name, instance: id, kind: kind, service: service,
       deadline: environment.clock.now() + core.adapter.traits.common.deadline)
-    let (new, request, superseded) = (
-      OwnerRequest(name: name, epoch: epoch), request(question, on: service), core.superseded
+    let (new, request, superseded, drain) = (
+      OwnerRequest(name: name, epoch: epoch), request(question, on: service), core.superseded,
+      environment.operations.drain
     )
     ownerRequests[service] = new
     environment.operations.start {
-      new.answer.resolve(await request().map { $0.mapError { $0 as any Error } } ?? .failure(superseded))
+      let response = await request().map { $0.mapError { $0 as any Error } }
+      new.answer.resolve(response ?? .failure(drain.hasBegun ? SDKError.shuttingDown : superseded))
     }
     return new
   }
@@ -258,8 +267,7 @@ extension InstanceActor {
     verifications[service] = end
     let work = ServiceWork(instance: self, adapter: core.adapter, state: state)
     environment.operations.start {
-      await work.probeFirst(credential)
-      end.resolve(.success(()))
+      end.resolve(await work.probeFirst(credential) ? .success(()) : .failure(SDKError.shuttingDown))
     }
     return end
   }

@@ -40,9 +40,21 @@ extension InstanceActor {
       let activity = leaving?.running ?? core.services.first { core.isOffered(keys, on: $0) }?.running
       guard let activity, !Task.isCancelled else { break }
       // Not until its end, since a renewal may go on to ask a person.
-      _ = try? await outcome(of: activity.id).value(within: core.adapter.traits.common.timeout, of: id)
+      if await isGivenBack(activity.id, within: core.adapter.traits.common.timeout) {
+        // That was not sent, and will not be. If it was a logout, the user stays signed in.
+        if leaving != nil { return nil }
+        break
+      }
     }
     return beginSessionEnd(of: keys) ?? Promise()
+  }
+
+  /// Waits for the end of an activity, and returns whether it was given back because the daemon stops.
+  private func isGivenBack(_ activity: ActivityID, within seconds: Double) async -> Bool {
+    do {
+      let end = try await outcome(of: activity).value(within: seconds, of: id)
+      return if case .failed(let error) = end { error.reason == .shuttingDown } else { false }
+    } catch { return (error as? SDKError)?.reason == .shuttingDown }
   }
 
   /// Waits for the requests in progress that may end the session of a credential, at most the instance's `timeout`.

@@ -158,6 +158,8 @@ actor InstanceActor {
       do {
         _ = try await logout.value(within: left, of: id, lacking: "The logout that came before has not ended")
       } catch let error as SDKError where error.reason == .superseded {}
+      // The change has not begun, so the next daemon can make it.
+      try environment.operations.drain.check()
       await changing.lock()
     }
   }
@@ -417,6 +419,13 @@ actor InstanceActor {
     await follow(service) { $0.reported(report, on: service, $1) }
     // A renewal that could not be stored has not begun, and left the token as it was.
     await follow(service) { $0.holdBack(tokenId, report, on: service, $1) }
+  }
+
+  /// Reports to the present and future callers of an activity that the next daemon has to begin it again, if the drain
+  /// has begun. Not for a login, nor for an activity whose outcome is an event.
+  func giveBack(_ activity: ActivityID?) {
+    guard let activity, environment.operations.drain.hasBegun else { return }
+    outcome(of: activity).resolve(.failure(SDKError.shuttingDown.about(id)))
   }
 
   /// Returns the outcome of an activity in progress. Call it before the activity can end.

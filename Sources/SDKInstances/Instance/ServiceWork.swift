@@ -10,6 +10,7 @@ struct ServiceWork: Sendable {
   private let adapter: any SDKAdapter
   private let identity: IdentityRecord
   private let epoch: UInt64
+  private let activity: RunningActivity?
   let service: String?
 
   /// Creates the work for a service in its present state.
@@ -18,6 +19,7 @@ struct ServiceWork: Sendable {
     self.adapter = adapter
     identity = state.identity
     epoch = state.machine.epoch
+    activity = state.running
     service = state.service
   }
 
@@ -31,6 +33,23 @@ struct ServiceWork: Sendable {
     var result = result
     result.origin = .init(adapter: adapter, epoch: epoch)
     return result
+  }
+
+  // MARK: The drain
+
+  private typealias Request<Value> = @Sendable @concurrent () async throws(SDKError) -> Value
+
+  /// Waits for the response to a request of the activity that the next daemon can send again.
+  ///
+  /// - Returns: the result; `nil` when the drain has begun, which the callers of the activity then know.
+  private func repeatable<Value: Sendable>(
+    _ request: @escaping Request<Value>
+  ) async -> Result<Value, SDKError>? {
+    if let result = try? await instance.environment.operations.drain.repeatable({ await outcome(of: request) }) {
+      return result
+    }
+    await instance.giveBack(activity?.id)
+    return nil
   }
 
   // MARK: Logins and logouts
@@ -109,21 +128,34 @@ struct ServiceWork: Sendable {
   }
 
   func renewItself() async {
-    do throws(SDKError) {
-      let result = originating(try await adapter.capabilities.require(\.renewal).renewItself(identity))
-      await instance.renewed(result, byItself: true, epoch: epoch, on: service)
-    } catch {
+    let renewal: Request<SignedIn> = { () throws(SDKError) in
+      try await adapter.capabilities.require(\.renewal).renewItself(identity)
+    }
+    // The note that a credential is being spent is stored already.
+    switch await spends(identity) ? outcome(of: renewal) : repeatable(renewal) {
+    case nil: return
+    case .success(let result)?:
+      await instance.renewed(originating(result), byItself: true, epoch: epoch, on: service)
+    case .failure(let error)?:
       await instance.step(service) { $0.renewalFailed(error, epoch: epoch, on: service, $1) }
     }
   }
 
+  /// Whether a renewal uses up a credential, such as a rotating refresh token.
+  private func spends(_ identity: IdentityRecord) -> Bool { adapter.capabilities.renewal?.spends(identity) ?? false }
+
   func verify(_ offered: CheckedCredential, isProvided: Bool) async {
     _ = await instance.awaitSessionEnds(of: offered)
-    do throws(SDKError) {
-      let result = originating(try await adapter.renew(with: offered, of: identity))
+    let request: Request<SignedIn> = { () throws(SDKError) in try await adapter.renew(with: offered, of: identity) }
+    // A credential that was provided in advance is not stored, and the owner's may be one that can be used once.
+    var next = identity
+    next.kindState = offered.details
+    switch await isProvided || spends(next) ? outcome(of: request) : repeatable(request) {
+    case nil: return
+    case .success(let result)?:
       if !isProvided { instance.judgeAnswer(isUsable: true, of: service) }
-      await instance.renewed(result, byItself: false, epoch: epoch, on: service)
-    } catch {
+      await instance.renewed(originating(result), byItself: false, epoch: epoch, on: service)
+    case .failure(let error)?:
       // Neither a vendor that can't be reached nor its refusal is a failure of the provider.
       if !isProvided { instance.judgeAnswer(isUsable: error.origin != .provider, of: service) }
       await instance.step(service) {
@@ -133,25 +165,30 @@ struct ServiceWork: Sendable {
   }
 
   func probe(_ credential: Credential) async {
-    let error = await failure { () throws(SDKError) in _ = try await adapter.probe(credential, of: identity) }
-    await instance.step(service) { $0.probed(error, epoch: epoch, on: service, $1) }
+    switch await repeatable({ () throws(SDKError) in try await adapter.probe(credential, of: identity) }) {
+    case nil: return
+    case .success?: await instance.step(service) { $0.probed(nil, epoch: epoch, on: service, $1) }
+    case .failure(let error)?: await instance.step(service) { $0.probed(error, epoch: epoch, on: service, $1) }
+    }
   }
 
-  /// Probes a credential that was stored before this process started.
-  func probeFirst(_ credential: Credential) async {
-    do throws(SDKError) {
-      let learned = try await adapter.probe(credential, of: identity)
+  /// Probes a credential that was stored before this process started. Returns `false` when the drain has begun before
+  /// the vendor answered.
+  func probeFirst(_ credential: Credential) async -> Bool {
+    switch await repeatable({ () throws(SDKError) in try await adapter.probe(credential, of: identity) }) {
+    case nil: return false
+    case .success(let learned)?:
       await instance.verified(credential, epoch: epoch, nil, learned: learned, on: service)
-    } catch {
-      await instance.verified(credential, epoch: epoch, error, on: service)
+    case .failure(let error)?: await instance.verified(credential, epoch: epoch, error, on: service)
     }
+    return true
   }
 
   // MARK: The bridge
 
   func ask(_ request: InstanceActor.Request, askedAt: Timestamp) async {
     switch await request() {
-    case nil: return
+    case nil: await unanswered()
     case .success(let answer)?:
       await instance.step(service) { $0.answered(answer, epoch: epoch, askedAt: askedAt, on: service, $1) }
     case .failure(let error)?:
@@ -163,7 +200,7 @@ struct ServiceWork: Sendable {
   func confirm(_ request: InstanceActor.Request, _ error: SDKError) async {
     let confirmation: AuthenticationMachine.Confirmation
     switch await request() {
-    case nil: return
+    case nil: return await instance.giveBack(activity?.id)
     case .success(let answer)?:
       instance.judgeAnswer(isUsable: true, of: service)
       confirmation = answer.proceed == true ? .proceed : .declined(error)
@@ -173,11 +210,24 @@ struct ServiceWork: Sendable {
     await receive(.confirmed(epoch: epoch, confirmation))
   }
 
+  /// Handles the lack of a credential, because there is no demand for it any more or the drain has begun. An accepted
+  /// logout, whose outcome is an event, continues without the response.
+  private func unanswered() async {
+    guard activity?.operation != nil else { return await instance.giveBack(activity?.id) }
+    await receive(.answered(epoch: epoch, .failed(.shuttingDown)))
+  }
+
   // MARK: Connections
 
   func connect(number: UInt64) async {
+    let request: Request<any RealtimeConnection> = { () throws(SDKError) in
+      try await adapter.capabilities.require(\.connection).connect(identity)
+    }
+    // The next daemon connects. A logout in progress waits for this request.
+    guard let result = try? await instance.environment.operations.drain.repeatable({ await outcome(of: request) })
+    else { return }
     do throws(SDKError) {
-      let connection = try await adapter.capabilities.require(\.connection).connect(identity)
+      let connection = try result.get()
       let user = originating(
         SignedIn(
           user: identity.user, credential: identity.credential, kindState: identity.kindState, connection: connection))
@@ -217,11 +267,11 @@ struct DeliveryWork: Sendable {
   var end: Promise<Void>?
 
   func deliver() async {
-    var attempted = delivery
-    let error = await failure { () throws(SDKError) in
-      try await adapter.capabilities.require(\.cleanup).deliver(&attempted)
+    guard let (details, error) = await attempt() else {
+      end?.resolve(.success(()))
+      return
     }
-    let mayEndPushes = await instance.delivered(delivery, leaving: attempted.details, failure: error)
+    let mayEndPushes = await instance.delivered(delivery, leaving: details, failure: error)
     // Before the wait below, because a login of the same user waits for it.
     end?.resolve(.success(()))
     guard mayEndPushes else { return }
@@ -230,6 +280,24 @@ struct DeliveryWork: Sendable {
       _ = try? await login.value()
     }
     await instance.restorePush(on: delivery.service)
+  }
+
+  /// Makes an attempt. One that ends a user's session runs to its end when the drain begins, because a login of that
+  /// user may follow. Others are left to the next daemon.
+  ///
+  /// - Returns: the delivery's details after the attempt, and its error; `nil` when the drain has begun.
+  private func attempt() async -> (details: [String: Secret], error: SDKError?)? {
+    let request = { @Sendable [adapter, delivery] in
+      var attempted = delivery
+      let error = await failure { () throws(SDKError) in
+        try await adapter.capabilities.require(\.cleanup).deliver(&attempted)
+      }
+      return (attempted.details, error)
+    }
+    let drain = instance.environment.operations.drain
+    guard delivery.endsSession else { return try? await drain.repeatable { await request() } }
+    guard !drain.hasBegun else { return nil }
+    return await request()
   }
 
   /// Reports to the instance that a delivery has failed, because its deadline has passed.
@@ -253,10 +321,14 @@ extension SDKError {
 
 /// Runs work and returns its error; `nil` if it succeeded.
 private func failure(_ work: () async throws(SDKError) -> Void) async -> SDKError? {
+  if case .failure(let error) = await outcome(of: work) { error } else { nil }
+}
+
+/// Runs work and returns its result.
+private func outcome<Value>(of work: () async throws(SDKError) -> Value) async -> Result<Value, SDKError> {
   do throws(SDKError) {
-    try await work()
-    return nil
+    return .success(try await work())
   } catch {
-    return error
+    return .failure(error)
   }
 }

@@ -7,6 +7,9 @@ import Synchronization
 /// Calls count within the limits of their connection and user, an instance has one work of each kind in progress and one
 /// deadline, and deliveries and subscriptions have limits in `[limits]`.
 public final class Operations: Sendable {
+  /// The beginning of the daemon's stop. It decides which waits for vendors, providers and delegates end then.
+  public let drain = Drain()
+
   public typealias Work = @Sendable () async -> Void
 
   private let stream: AsyncStream<Work>

@@ -50,11 +50,18 @@ public final class WriteLanes: Sendable {
       self.number = number
     }
 
+    /// Whether every earlier place has been released.
+    public var isFirst: Bool { keys.allSatisfy { lanes.isFirst(number, $0) } }
+
     /// Waits until every earlier place has been released, or the task is cancelled.
     public func turn() async { for key in keys { await lanes.turn(number, key) } }
 
     /// Releases the place, so that the next one can proceed. A second call does nothing.
     public func release() { for key in keys { lanes.release(number, key) } }
+  }
+
+  private func isFirst(_ number: UInt64, _ key: Key) -> Bool {
+    state.withLock { $0.lanes[key]?.places.first == number }
   }
 
   private func turn(_ number: UInt64, _ key: Key) async {

@@ -34,6 +34,8 @@ public final class Availability: Sendable {
 
   /// Waits for the first `serve` or `fail`.
   ///
-  /// - Throws: `CancellationError`.
-  func waitForStart() async throws { try await start.value() }
+  /// - Throws: `CancellationError`; `shuttingDown` if the drain begins first.
+  func waitForStart(unless drain: Drain) async throws {
+    if start.result == nil { try await drain.repeatable { [start] in try await start.value() } }
+  }
 }

@@ -35,9 +35,9 @@ struct StoreService: Service {
 /// A service that runs shared work. On shutdown it accepts no more, and lets running work end within a time limit.
 struct OperationsService: Service {
   let operations: Operations
-  /// The time that work in progress gets at the end, before it is cancelled. Acknowledged changes are durable long
-  /// before.
-  let patience: Duration
+  /// Returns the time that work in progress gets at the end, before it is cancelled. Acknowledged changes are durable
+  /// long before.
+  let patience: @Sendable () -> Duration
   /// Ends the requests to vendors that are then in progress.
   let hangUp: @Sendable () async -> Void
 
@@ -52,7 +52,7 @@ struct OperationsService: Service {
       }
       group.addTask {
         try? await gracefulShutdown()
-        try? await Task.sleep(for: patience)
+        try? await Task.sleep(for: patience())
         await hangUp()
       }
       await group.next()

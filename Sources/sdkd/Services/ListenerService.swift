@@ -8,8 +8,8 @@ import SDKProtocol
 import ServiceLifecycle
 import Systemd
 
-/// A service for the control socket. On shutdown it stops accepting, notifies subscribers, and lets requests in
-/// progress end.
+/// A service for the control socket. On shutdown it stops accepting and notifies subscribers. Requests in progress end
+/// as `Drain` says.
 struct ListenerService: Service {
   let listener: Listener
   let group: MultiThreadedEventLoopGroup
@@ -18,6 +18,7 @@ struct ListenerService: Service {
   let operations: Operations
   let events: EventHub
   let delegates: Delegates
+  let bridge: ProviderBridge
   let admission: PeerAdmission
   let allowances: UserAllowances
   let meter: ConnectionMeter
@@ -61,8 +62,11 @@ struct ListenerService: Service {
       await events.announce(
         RPCText.notification(method: DaemonClosing.name, params: params), to: delegates.connections)
     }
-    delegates.close()
+    // First, so that clients do not repeat on the same connection what the next line gives back to them.
     listener.drain(grace: .seconds(grace))
+    operations.drain.begin()
+    bridge.stop()
+    delegates.close()
   }
 
   private func admit(_ peer: PeerCredentials) -> ConnectionAdmission {

@@ -38,6 +38,12 @@ final class ChannelWrites: ChannelOutboundHandler {
     if held.isEmpty { become(writable: true) }
   }
 
+  /// Takes the bytes of the first write that is held up.
+  func releaseFirst() {
+    held.removeFirst()?.succeed(())
+    if held.isEmpty { become(writable: true) }
+  }
+
   /// Changes the channel as NIO does when it is writable only while it holds no bytes.
   private func become(writable: Bool) {
     guard let channel, channel.isWritable != writable else { return }

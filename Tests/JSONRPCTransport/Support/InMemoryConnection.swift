@@ -133,6 +133,8 @@ final class InMemoryWire: Wire {
 
   func endInput() { core.inputEnded() }
 
+  func abort() { close() }
+
   func close() {
     guard !core.isLost else { return }
     core.lost()

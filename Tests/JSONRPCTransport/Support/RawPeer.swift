@@ -63,6 +63,12 @@ final class RawPeer {
     bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
   }
 
+  /// Reads and drops at most `count` bytes that have arrived.
+  func drop(_ count: Int) {
+    var chunk = [UInt8](repeating: 0, count: count)
+    _ = recv(descriptor, &chunk, count, 0)
+  }
+
   /// Returns the next line, or the end of the connection.
   func next() async throws -> Event {
     try await eventually("a line from the server") { try receive() }

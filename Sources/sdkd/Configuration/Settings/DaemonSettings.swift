@@ -92,7 +92,10 @@ struct ShutdownSettings: SettingValues, Hashable {
 
   static let table = SettingTable<Self>(
     name: "shutdown", summary: "The end of the daemon.",
-    settings: [.duration("grace", \.grace, 0...600, "Time that requests in progress get.")])
+    settings: [
+      .duration(
+        "grace", \.grace, 0...600, "Time that a stop waits for requests that a vendor must not get twice.")
+    ])
 }
 
 /// `[backup]`.
