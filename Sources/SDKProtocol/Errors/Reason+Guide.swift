@@ -334,7 +334,7 @@ extension Reason {
     case .shuttingDown:
       ReasonGuide(
         [.limit],
-        "The daemon stops. The call was not run.",
+        "The daemon stops before the call has ended. Nothing that it did prevents the next attempt.",
         "Send it again to the next daemon. Clients do so by themselves.")
     case .storeUnavailable:
       ReasonGuide(

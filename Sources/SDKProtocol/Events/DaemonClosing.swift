@@ -9,7 +9,7 @@ public enum DaemonClosing: RPCNotification {
 
   /// The params of `daemon.closing`.
   public struct Params: RPCValue {
-    /// How long requests in progress may take.
+    /// The time that requests in progress that must not be repeated have to finish.
     public var graceSeconds: Double
 
     /// Creates params with these members.
