@@ -17,7 +17,7 @@ struct SDKDaemonCommand: ParsableCommand {
     abstract: "Hosts instances of customer-support chat SDKs behind a Unix socket.",
     discussion: """
       Runs in the foreground and is ready when it prints "sdkd: ready", or tells systemd so. Stops on SIGTERM and
-      SIGINT after the requests in progress. Exits with 64 for wrong usage, 75 when another daemon has the socket or
+      SIGINT after the requests that must not be cut off. Exits with 64 for wrong usage, 75 when another daemon has the socket or
       the state, and 77 when the socket's path is another user's.
       """,
     version: SDKVersion.program)
@@ -56,6 +56,10 @@ struct SDKDaemonCommand: ParsableCommand {
   @Flag(help: .hidden)
   var configMayBeAbsent = false
 
+  /// Whether `--check` accepts what the daemon only warns of. An upgrade asks so whether the daemon would serve.
+  @Flag(help: .hidden)
+  var onlyMistakes = false
+
   @Flag(help: .hidden)
   var inspectKey = false
 
@@ -88,7 +92,8 @@ struct SDKDaemonCommand: ParsableCommand {
     if inspectKey { throw ExitCode(KeyInspection.run(paths)) }
     if showConfig { throw ExitCode(ConfigurationCheck.show(paths)) }
     if check {
-      throw ExitCode(ConfigurationCheck.run(paths, needsFile: config != nil && !configMayBeAbsent))
+      throw ExitCode(
+        ConfigurationCheck.run(paths, needsFile: config != nil && !configMayBeAbsent, onlyMistakes: onlyMistakes))
     }
     Self.protectMemory()
     // Each TLS connection has buffers of 32 and 16 KiB and rarely fills their first page.
@@ -112,9 +117,11 @@ struct SDKDaemonCommand: ParsableCommand {
 enum ConfigurationCheck {
   /// Checks the configuration and prints its mistakes.
   ///
-  /// - Parameter needsFile: whether it is a mistake that the main file does not exist.
+  /// - Parameters:
+  ///   - needsFile: whether it is a mistake that the main file does not exist.
+  ///   - onlyMistakes: whether to leave out what the daemon only warns of.
   /// - Returns: 0 without mistakes, 78 (`EX_CONFIG`) otherwise.
-  static func run(_ paths: DaemonPaths, needsFile: Bool) -> Int32 {
+  static func run(_ paths: DaemonPaths, needsFile: Bool, onlyMistakes: Bool) -> Int32 {
     let path = paths.config
     if needsFile, access(path, F_OK) != 0, errno == ENOENT {
       StandardError.write(untrusted: "\(path): The file does not exist.")
@@ -123,7 +130,7 @@ enum ConfigurationCheck {
     let user = becomeUser(of: path)
     let loaded = ConfigurationLoader.load(
       path: path, kinds: Kinds.all, commandNeedsSameUid: paths.isService || user != nil)
-    let mistakes = loaded.mistakes + loaded.warnings
+    let mistakes = loaded.mistakes + (onlyMistakes ? [] : loaded.warnings)
     for mistake in mistakes { StandardError.write(untrusted: "\(mistake)") }
     if mistakes.isEmpty {
       let count = loaded.instances.count

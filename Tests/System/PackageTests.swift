@@ -187,6 +187,33 @@ import Testing
     }
   }
 
+  @Test("An upgrade leaves a daemon running that could not use its configuration any more, and says why")
+  func anUpgradeChecksTheConfiguration() async throws {
+    try await Machine.with { machine in
+      try await machine.sh(Self.former + "dpkg --install /tmp/former/sdkd.deb >/dev/null")
+      try await machine.createInstance("desk")
+      let process = "systemctl show sdkd.service -P MainPID"
+      let before = try await machine.sh(process).output
+      let said = try await machine.sh(
+        """
+        printf '[shutdown]\\ngarce = "5s"\\n' > /etc/sdkd/sdkd.toml
+        dpkg --force-confold --install /opt/packages/sdkd_*.deb 2>&1
+        """
+      ).output
+      #expect(said.contains("/etc/sdkd/sdkd.toml:2"), "\(said)")
+      #expect(said.contains("systemctl restart sdkd.service"), "\(said)")
+      #expect(try await machine.sh(process).output == before)
+      #expect(try await machine.draft(of: "desk") == "of desk")
+      try await machine.sh("sed -i s/garce/grace/ /etc/sdkd/sdkd.toml; systemctl restart sdkd.service")
+      #expect(try await machine.draft(of: "desk") == "of desk")
+      // The same version again: now the daemon is restarted.
+      let repaired = try await machine.sh(process).output
+      try await machine.sh("dpkg --force-confold --install /opt/packages/sdkd_*.deb >/tmp/upgrade.log 2>&1")
+      #expect(try await machine.sh(process).output != repaired)
+      #expect(try await machine.draft(of: "desk") == "of desk")
+    }
+  }
+
   @Test("An administrator's rights on the configuration survive boots and upgrades")
   func anAdministratorsRightsStay() async throws {
     try await Machine.with { machine in
