@@ -102,6 +102,23 @@ import Testing
     }
   }
 
+  @Test("An upgrade restarts the daemons of the tenants whose configuration it can use")
+  func anUpgradeChecksEachConfiguration() async throws {
+    try await Machine.with { machine in
+      try await start(machine)
+      let before = (acme: try await daemon(machine, "acme").pid, beta: try await daemon(machine, "beta").pid)
+      let said = try await machine.sh(
+        """
+        printf '[shutdown]\\ngarce = "5s"\\n' | install -m 640 -g sdkd-tenants /dev/stdin /etc/sdkd-tenants/beta/sdkd.toml
+        dpkg --force-confold --install /opt/packages/sdkd_*.deb 2>&1
+        """
+      ).output
+      #expect(said.contains("/etc/sdkd-tenants/beta/sdkd.toml:2") && !said.contains("acme"), "\(said)")
+      #expect(try await daemon(machine, "acme").pid != before.acme)
+      #expect(try await daemon(machine, "beta").pid == before.beta)
+    }
+  }
+
   @Test func itsProvidersAreItsOwn() async throws {
     try await Machine.with { machine in
       try await start(machine)

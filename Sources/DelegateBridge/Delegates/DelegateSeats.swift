@@ -31,8 +31,6 @@ struct DelegateSeats<Connection: DelegateConnection> {
 
   private var seats: [String: Seat] = [:]
   private var byConnection: [ObjectIdentifier: Set<String>] = [:]
-  /// Whether the table is closed: questions no longer wait for lost delegates to attach again.
-  private var isClosed = false
 
   // MARK: Attaching
 
@@ -130,12 +128,6 @@ struct DelegateSeats<Connection: DelegateConnection> {
     seat.arrival.resolve(.failure(CancellationError()))
   }
 
-  /// Closes the table: cancels all waits for lost delegates and allows no new ones.
-  mutating func close() {
-    isClosed = true
-    for seat in seats.values { seat.arrival.resolve(.failure(CancellationError())) }
-  }
-
   private func key(_ connection: Connection) -> ObjectIdentifier { ObjectIdentifier(connection) }
 
   // MARK: Asking
@@ -165,7 +157,7 @@ struct DelegateSeats<Connection: DelegateConnection> {
   func expected(
     _ uuid: String, except lost: Set<ObjectIdentifier>, grace: Duration, now: ContinuousClock.Instant
   ) -> (left: Duration, arrival: Promise<Void>)? {
-    guard !isClosed, let seat = seats[uuid], count(of: uuid, except: lost) == 0 else { return nil }
+    guard let seat = seats[uuid], count(of: uuid, except: lost) == 0 else { return nil }
     // A connection that has just ended is still in the list.
     guard let lostAt = seat.attachments.isEmpty ? seat.lostAt : now else { return nil }
     let left = grace - lostAt.duration(to: now)

@@ -121,9 +121,6 @@ public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
     if isLost, !removed.isEmpty { rememberAfterGrace() }
   }
 
-  /// Ends all waits for lost delegates, because the daemon stops.
-  public func close() { state.withLock { $0.seats.close() } }
-
   /// The number of attachments, over all instances.
   public var count: Int { state.withLock { $0.seats.count } }
 

@@ -66,7 +66,6 @@ struct ListenerService: Service {
     listener.drain(grace: .seconds(grace))
     operations.drain.begin()
     bridge.stop()
-    delegates.close()
   }
 
   private func admit(_ peer: PeerCredentials) -> ConnectionAdmission {
