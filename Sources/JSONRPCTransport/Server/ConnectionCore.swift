@@ -35,7 +35,7 @@ final class ConnectionCore {
   }
   /// The times that a drain still waits for the peer, apart from its calls: to read anything, and in all. They decrease
   /// while `drainWait` is set.
-  private var patience = (forProgress: ConnectionCore.patienceForProgress, inAll: TimeAmount.seconds(2))
+  private var patience = (forProgress: ConnectionCore.patienceForProgress, inAll: TimeAmount.milliseconds(300))
   private var drainWait: (start: NIODeadline, timer: Scheduled<Void>)?
   /// Whether the wire has ended. The core then only waits for the running calls to return.
   private(set) var isLost = false

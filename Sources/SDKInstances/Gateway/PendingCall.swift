@@ -73,6 +73,10 @@ final class PendingCall: AcceptedCall {
         return .failure((error as? SDKError)?.rpcError ?? .cancelled)
       }
     }
+    // An earlier write may have been given back: then this call must not run without it. The drain has begun by then.
+    if !earlier.isEmpty || context.place != nil, gateway.operations.drain.hasBegun {
+      return .failure(SDKError.shuttingDown.rpcError)
+    }
     return await gateway.run(method, in: context, operation)
   }
 
