@@ -115,9 +115,8 @@ public actor VendorHTTPClient: HTTPSending {
     for address in route.addresses {
       var outcome = try await exchange(request, to: url, place, address, trusted, until: deadline)
       if case .cut = outcome, request.isRepeatable {
-        // Another client has no connection yet, so the request goes over a new one.
-        await forget(place)
-        outcome = try await exchange(request, to: url, place, address, trusted, until: deadline)
+        // A new client has no connection yet, so the request goes over a new one.
+        outcome = try await exchange(request, to: url, place, address, trusted, until: deadline, isNew: true)
       }
       switch outcome {
       case .answered(let answer): return answer
@@ -136,9 +135,9 @@ public actor VendorHTTPClient: HTTPSending {
 
   private func exchange(
     _ request: HTTPRequestParts, to url: VendorURL, _ place: Place, _ address: NetworkAddress,
-    _ trusted: TrustedCertificates?, until deadline: NIODeadline
+    _ trusted: TrustedCertificates?, until deadline: NIODeadline, isNew: Bool = false
   ) async throws(HTTPFailure) -> HTTPOutcome {
-    let lent = try await lend(place, address, trusted)
+    let lent = try await lend(place, address, trusted, isNew: isNew)
     let outcome = await Self.exchange(request, to: url, place.tunnel, until: deadline, lent.client, lent.progress)
     await giveBack(place, lent)
     return outcome
@@ -178,11 +177,11 @@ public actor VendorHTTPClient: HTTPSending {
   }
 
   private func lend(
-    _ place: Place, _ address: NetworkAddress, _ trusted: TrustedCertificates?
+    _ place: Place, _ address: NetworkAddress, _ trusted: TrustedCertificates?, isNew: Bool
   ) async throws(HTTPFailure) -> Lent {
     guard !isClosed else { throw .network("the daemon is stopping") }
     let former = clients[place]
-    if let former, former.trusted === trusted, former.address == address {
+    if !isNew, let former, former.trusted === trusted, former.address == address {
       former.inUse += 1
       return former
     }
