@@ -109,7 +109,11 @@ extension JSONObject: Hashable {
   /// Returns whether both objects have the same names with the same values, in any order.
   public static func == (one: JSONObject, other: JSONObject) -> Bool {
     guard one.count == other.count else { return false }
-    return one.members.allSatisfy { other[$0.key] == $0.value }
+    // Copies of one object share their members.
+    let areCopies = one.members.withUnsafeBufferPointer { members in
+      other.members.withUnsafeBufferPointer { members.baseAddress == $0.baseAddress }
+    }
+    return areCopies || one.members.allSatisfy { other[$0.key] == $0.value }
   }
 
   public func hash(into hasher: inout Hasher) {

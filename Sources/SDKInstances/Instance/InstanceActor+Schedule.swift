@@ -86,9 +86,12 @@ extension InstanceActor {
     if services.contains(where: { core.hasEnded(on: $0, context(of: $0)) }) {
       if awaitsEnds() { await storeEnds() } else { environment.operations.startDue { await self.endsReached() } }
     }
-    for service in services { await follow(service) { $0.resumeInterrupted(on: service, $1) } }
+    // A start makes no step that most instances don't need: each takes a copy of the state and a comparison.
+    for service in services where core[service]?.isInterrupted == true {
+      await follow(service) { $0.resumeInterrupted(on: service, $1) }
+    }
     for service in services { await follow(service) { $0.keepConnection(of: service, $1) } }
-    await follow(nil) { Step(effects: $0.startDeliveries($1)) }
+    if !core.deliveries.isEmpty { await follow(nil) { Step(effects: $0.startDeliveries($1)) } }
     publish()
     plan()
   }
