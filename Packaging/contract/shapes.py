@@ -6,7 +6,7 @@ import swift
 
 #: The words for types that are in no file: the type in Swift, and the schema.
 WORDS = {
-    "string": ("String", ".string()"), "secret": ("Secret", ".string()"), "boolean": ("Bool", ".boolean"),
+    "string": ("String", ".string()"), "secret": ("Secret", ".secret"), "boolean": ("Bool", ".boolean"),
     "number": ("Double", ".number"), "any": ("JSON", ".any"), "object": ("JSONObject", ".map(.any)"), "null": ("", ".null"),
     "cursor": ("String", ".cursor"), "storageKey": ("String", ".storageKey"), "jwt": ("Secret", ".jwt"),
     "url": ("String", ".url"),

@@ -106,7 +106,7 @@ class Reader:
         contract.objects = {name: contract.objects[name] for name in order if name in contract.objects}
         contract.aliases = {name: contract.aliases[name] for name in order if name in contract.aliases}
 
-    # Types: ("ref", name) · ("literal", [values]) · ("string",) … ("any",) · ("array", type) · ("map", type) · ("union", [types])
+    # Types: ("ref", name) · ("literal", [values]) · ("string",) ("secret",) … ("any",) · ("array", type) · ("map", type) · ("union", [types])
 
     def type(self, schema, name):
         """The type of a schema; an object becomes a type of this name."""
@@ -140,6 +140,8 @@ class Reader:
             return self.object(schema, name)
         if kind == "array":
             return ("array", self.type(schema.get("items", {}), name + "Item"))
+        if schema.get("format") == "password":
+            return ("secret",)
         if kind in ("string", "number", "integer", "boolean", "null"):
             return (kind,)
         raise SystemExit(f"make-clients: {name} has a schema that is not understood: {json.dumps(schema)[:200]}")

@@ -73,6 +73,8 @@ extension DescribedEnumeration {
 extension JSONSchema {
   /// The shape of an object without members.
   public static let empty = JSONSchema.named("Empty", .object([]))
+  /// The shape of a string that must not be disclosed, by the format of OpenAPI. Generators of clients hide its value.
+  public static let secret = JSONSchema.string(format: "password")
   /// The shape of a URL.
   public static let url = JSONSchema.string(format: "uri", called: "URL")
 

@@ -48,7 +48,7 @@ struct SalesforceSettings: RPCValue, Hashable {
   static let jsonSchema = JSONSchema.object(
     [
       .required("client_id", .string(), "the connected app's consumer key"),
-      .optional("client_secret", .string(), "the connected app's secret, if it has one"),
+      .optional("client_secret", .secret, "the connected app's secret, if it has one"),
       .optional("client_secret_file", .string(called: "path"), "a file with that secret; admin only"),
       .optional("login_url", .url, "where tokens are refreshed and revoked; needed with client_secret"),
       .optional(

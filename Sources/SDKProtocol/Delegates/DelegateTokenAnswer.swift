@@ -47,11 +47,11 @@ public struct DelegateTokenAnswer: RPCValue, Hashable {
   public static let jsonSchema = JSONSchema.named(
     "DelegateTokenAnswer",
     .object([
-      .optional("token", .string(), "the token"),
+      .optional("token", .secret, "the token"),
       .optional("expiresAt", .oneOf([Timestamp.jsonSchema, .number]), "when it ends"),
-      .optional("uniqueId", .string(), "the owner's id of the user"),
+      .optional("uniqueId", .secret, "the owner's id of the user"),
       .optional("scheme", .string(), "how the token is to be read"),
-      .optional("signature", .string(), "the owner's signature"),
+      .optional("signature", .secret, "the owner's signature"),
       .optional("isEncrypted", .boolean, "whether the token is encrypted"),
       .optional("defer", .boolean, "true passes the question on"),
     ]))

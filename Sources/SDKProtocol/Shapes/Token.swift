@@ -68,7 +68,7 @@ public struct Token: RPCValue, Hashable {
   public static let jsonSchema = JSONSchema.named(
     "Token",
     .object([
-      .required("token", .string(), "the credential itself: a secret"),
+      .required("token", .secret, "the credential itself: a secret"),
       .required("tokenId", TokenID.jsonSchema, "its digest, safe to log"),
       .required("tokenType", TokenType.jsonSchema, "what sort it is"),
       .optional("expiresAt", Timestamp.jsonSchema, "when it ends; absent when nobody knows"),

@@ -9,5 +9,6 @@ extension JSONSchema {
     "StorageKey", .string(pattern: #"^[^\x00-\x1f\x7f]+$"#, called: "1 to 128 printable characters"))
   /// The JSON schema of a JWT in its compact form (RFC 7515, section 7.1).
   public static let jwt = JSONSchema.named(
-    "JWT", .string(pattern: #"^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$"#, called: "JWT"))
+    "JWT",
+    .string(format: "password", pattern: #"^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$"#, called: "JWT"))
 }

@@ -196,6 +196,7 @@ struct Topics {
     if let choices = (schema["oneOf"] ?? schema["anyOf"])?.arrayValue {
       return choices.map { type(of: $0) }.joined(separator: " or ")
     }
+    if schema["format"] == "password" { return "secret" }
     let name = schema["type"].map(MemberTable.word) ?? "any"
     if name == "array" { return "array of \(type(of: schema["items"]))" }
     if let members = schema["properties"]?.objectValue?.keys, !members.isEmpty {

@@ -25,11 +25,11 @@ struct EdnaAuth: RPCValue, Hashable {
   static let jsonSchema = JSONSchema.named(
     "ChatAuth",
     .object([
-      .optional("token", .string(), "the authorization token: a secret"),
+      .optional("token", .secret, "the authorization token: a secret"),
       .optional("scheme", .string(), "the authorization scheme"),
       .optional(
         "method", Method.jsonSchema, "how token and scheme travel; headers unless given"),
-      .optional("signature", .string(), "the signature: a secret"),
+      .optional("signature", .secret, "the signature: a secret"),
       .optional("isEncrypted", .boolean, "whether the app has encrypted the identifier"),
     ]))
 

@@ -15,7 +15,7 @@ public struct EdnaChatUser: RPCValue, Hashable {
   public static let jsonSchema = JSONSchema.named(
     "ChatUser",
     .object([
-      .required("identifier", .string(), "the user's unique, persistent id, hard to guess: a secret"),
+      .required("identifier", .secret, "the user's unique, persistent id, hard to guess: a secret"),
       .optional("name", .string(), "the name that operators see"),
       .optional("data", .map(.string()), "attributes for operators and routing"),
     ]))

@@ -35,8 +35,8 @@ struct AuthenticationSettings: Sendable, Hashable {
     "AuthenticationSettings",
     .object([
       .optional("instanceUrl", .url, "the organisation's URL; required without account"),
-      .optional("accessToken", .string(), "the access token, a secret; required without account"),
-      .optional("refreshToken", .string(), "the refresh token: a secret"),
+      .optional("accessToken", .secret, "the access token, a secret; required without account"),
+      .optional("refreshToken", .secret, "the refresh token: a secret"),
       .optional("clientId", .string(), "the connected app; the instance's client_id unless given"),
       .optional("communityUrl", .url, "the community's URL"),
       .optional("communityId", .string(), "the community's id"),

@@ -18,7 +18,7 @@ public struct SupportIdentityInput: RPCValue, Hashable {
       .optional("name", .string(), "of an anonymous user: what to call them"),
       .optional("email", .string(), "of an anonymous user: where they can be reached"),
       .optional(
-        "token", .string(),
+        "token", .secret,
         "of a jwt identity: the opaque unique id, a secret; without it the delegate or token provider supplies it"),
     ]))
 

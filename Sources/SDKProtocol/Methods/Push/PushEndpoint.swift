@@ -41,7 +41,7 @@ public struct PushEndpoint: RPCValue, Hashable {
   public static let jsonSchema = JSONSchema.named(
     "PushEndpoint",
     .object([
-      .required("address", .string(), "the device's address with its push service: a secret"),
+      .required("address", .secret, "the device's address with its push service: a secret"),
       .required("type", ServiceType.jsonSchema, "whose push service it is"),
       .optional("locale", .string(), "the device's language"),
     ]))
