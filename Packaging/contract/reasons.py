@@ -2,7 +2,7 @@
 import methods, shapes, swift
 
 SOURCE = "Contract/reasons.toml"
-KEYS = {"origins": "code meaning", "reasons": "origins cause show remedy retryable", "protocol": "code exit cause message remedy",
+KEYS = {"origins": "code meaning", "reasons": "origins cause show remedy retryable", "protocol": "code exit cause message show remedy",
         "client": "exit retry cause show remedy", "errors": "doc origin reasons", "lists": "doc errors"}
 
 
@@ -34,7 +34,6 @@ def guide(data):
     for name, one in data["reasons"].items():
         yield f"    case {swift.case(name)}:\n      ReasonGuide(\n"
         parts = [f"[{', '.join(map(swift.case, one['origins']))}]", swift.quoted(one["cause"], 8)]
-        parts += [f"show: {swift.literal(one['show'])}"] if "show" in one else []
         yield "".join(f"        {part},\n" for part in parts) + f"        {swift.quoted(one['remedy'], 8)})\n"
     yield "    }\n  }\n}\n"
 
@@ -78,8 +77,8 @@ def entries(data):
     for name, one in data["client"].items():
         parts = [swift.literal(name), ".client", str(one["exit"])]
         parts += [f"retry: .{one['retry']}"] if "retry" in one else []
-        parts += [swift.quoted(one["cause"], 6)] + ([f"show: {swift.literal(one['show'])}"] if "show" in one else [])
-        yield swift.listed("ReasonEntry(", parts + [swift.quoted(one["remedy"], 6)], "),", 4)
+        parts += [swift.quoted(one["cause"], 6), swift.quoted(one["remedy"], 6)]
+        yield swift.listed("ReasonEntry(", parts, "),", 4)
     yield "  ]\n}\n"
 
 

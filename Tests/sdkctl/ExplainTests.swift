@@ -79,6 +79,7 @@ struct ExplainTests {
     for entry in ReasonEntry.all {
       #expect(!entry.cause.isEmpty && !entry.remedy.isEmpty, "\(entry.name)")
       #expect(entry.cause.hasSuffix("."), "\(entry.name)")
+      #expect(Sentence.allCases.flatMap(\.reasons).contains(entry.name), "\(entry.name) has no sentence for people")
     }
   }
 
@@ -96,6 +97,44 @@ struct ExplainTests {
     #expect(try await explain("refresh.margin").contains("zendesk.chat refresh.margin"))
     #expect(try await explain("noDaemon").contains("exit"))
     #expect(try await explain("zendesk.chat").contains("chat.resetIdentity chat.setIdentity"))
+  }
+
+  @Test(
+    "The sentence for people is shown in the language of the option",
+    arguments: [
+      (nil as String?, "Please sign in again."), ("de", "Bitte melden Sie sich noch einmal an."),
+      ("fr_CA.UTF-8", "Veuillez vous identifier"), ("ES", "Inicie sesión de nuevo"),
+      ("ru", "Пожалуйста, войдите ещё раз."),
+    ])
+  func languages(_ language: String?, _ sentence: String) async {
+    let run = Run()
+    let option = language.map { ["--language", $0] } ?? []
+    #expect(await run.status(["explain", "reauthNeeded"] + option) { _, _ in [:] } == 0, "\(run.errors)")
+    #expect(run.output.contains(sentence), "\(run.output)")
+  }
+
+  @Test("A language without sentences is refused, and the others are named")
+  func unknownLanguage() async {
+    #expect(await run.status("explain", "locked", "--language", "tlh") { _, _ in [:] } == 2)
+    #expect(run.errors.contains("'tlh'") && run.errors.contains("one of: en, de, fr, es, ru"), "\(run.errors)")
+  }
+
+  @Test("Strings that are secrets are marked in the document, and explained as secrets")
+  func secrets() throws {
+    let schemas = try #require(Self.document()["components"]?["schemas"])
+    for (shape, member) in [
+      ("Token", "token"), ("ChatUser", "identifier"), ("ChatAuth", "token"), ("ChatAuth", "signature"),
+      ("SupportIdentity", "token"), ("AuthenticationSettings", "accessToken"),
+      ("AuthenticationSettings", "refreshToken"), ("DelegateTokenAnswer", "token"), ("PushEndpoint", "address"),
+    ] {
+      #expect(schemas[shape]?["properties"]?[member]?["format"] == "password", "\(shape).\(member)")
+    }
+    for member in ["headers", "cookies"] {
+      let values = schemas["TokenHTTP"]?["properties"]?[member]?["additionalProperties"]
+      #expect(values?["format"] == "password", "\(member)")
+    }
+    #expect(schemas["JWT"]?["format"] == "password")
+    #expect(Topics.type(of: schemas["Token"]?["properties"]?["token"]) == "secret")
   }
 
   @Test("Reasons and states need no daemon, and an unknown topic comes with the nearest")

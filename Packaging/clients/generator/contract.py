@@ -41,6 +41,13 @@ class Contract:
     reasons: list = field(default_factory=list)
     event_types: list = field(default_factory=list)
     questions: list = field(default_factory=list)
+    #: The meanings of the words of an enumeration, by its name, in the order of the words.
+    meanings: dict = field(default_factory=dict)
+    #: The sentences for people by name: their texts by language, and the reasons that have them.
+    sentences: dict = field(default_factory=dict)
+    sentence_of: dict = field(default_factory=dict)
+    #: The sentence of reasons that are not known.
+    general_sentence: str = ""
 
 
 def pascal(name):
@@ -76,6 +83,13 @@ class Reader:
         reasons = self.reasons()
         self.prune()
         contract.reasons = sorted(set(reasons) | set(OWN_REASONS)) if reasons else []
+        for sentence in self.document["x-sentences"]:
+            contract.sentences[sentence["name"]] = sentence["texts"]
+            if sentence["isGeneral"]:
+                contract.general_sentence = sentence["name"]
+            contract.sentence_of |= {reason: sentence["name"] for reason in sentence["reasons"] if reason in contract.reasons}
+        if missing := set(contract.reasons) - contract.sentence_of.keys():
+            raise SystemExit(f"make-clients: these reasons have no sentence for people: {', '.join(sorted(missing))}")
         return contract
 
     def prune(self):
@@ -158,6 +172,7 @@ class Reader:
         text = schema.get("description", "")
         if schema.get("type") != "object" or "properties" not in schema:
             self.contract.aliases[name] = (self.type(schema, name + "Value"), text)
+            self.contract.meanings[name] = schema.get("x-enum-descriptions", [])
             return
         required = schema.get("required", [])
         fields = [

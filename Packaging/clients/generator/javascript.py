@@ -122,7 +122,21 @@ def methods(contract):
     yield "".join(f"  {quote(one)},\n" for one in contract.questions) + "]);\n"
 
 
+def sentences(contract):
+    yield HEAD.format(title="The sentences for people.")
+    codes = next(iter(contract.sentences.values()))
+    yield f"\n/** The languages of the sentences. */\nexport const LANGUAGES = [{', '.join(map(quote, codes))}];\n"
+    yield f"\n/** The sentence of reasons that are not known. */\nexport const GENERAL = {quote(contract.general_sentence)};\n"
+    yield "\n/** The sentence of each reason. */\nexport const OF_REASON = {\n"
+    yield "".join(f"  {reason}: {quote(name)},\n" for reason, name in sorted(contract.sentence_of.items())) + "};\n"
+    yield "\n/** The texts of the sentences, by language. */\nexport const TEXTS = {\n"
+    for name, texts in contract.sentences.items():
+        yield f"  {name}: {{\n" + "".join(f"    {code}: {quote(text)},\n" for code, text in texts.items()) + "  },\n"
+    yield "};\n"
+
+
 def files(contract):
+    yield "javascript/lib/sentences.js", "".join(sentences(contract))
     yield "javascript/types.d.ts", "".join(types(contract))
     yield "javascript/methods.d.ts", "".join(declarations(contract))
     yield "javascript/lib/methods.js", "".join(methods(contract))

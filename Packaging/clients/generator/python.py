@@ -181,7 +181,24 @@ def methods(contract, is_async):
     yield text
 
 
+def sentences(contract):
+    yield HEAD.format(title="The sentences for people.")
+    yield FUTURE + "from typing import Dict, Tuple\n\n"
+    codes = next(iter(contract.sentences.values()))
+    yield "#: The languages of the sentences.\n"
+    yield broken("LANGUAGES: Tuple[str, ...] = (", [quote(one) for one in codes], ")") + "\n"
+    yield "#: The sentence of reasons that are not known.\n" + f"GENERAL = {quote(contract.general_sentence)}\n\n"
+    yield "#: The sentence of each reason.\nOF_REASON: Dict[str, str] = {\n"
+    yield "".join(f"    {quote(reason)}: {quote(name)},\n" for reason, name in sorted(contract.sentence_of.items())) + "}\n\n"
+    yield "#: The texts of the sentences, by language.\nTEXTS: Dict[str, Dict[str, str]] = {\n"
+    for name, texts in contract.sentences.items():
+        yield f"    {quote(name)}: {{\n"
+        yield "".join(f"        {quote(code)}: {quote(text)},\n" for code, text in texts.items()) + "    },\n"
+    yield "}\n"
+
+
 def files(contract):
+    yield "python/src/sdkd/_sentences.py", "".join(sentences(contract))
     yield "python/src/sdkd/types.py", "".join(types(contract))
     yield "python/src/sdkd/_methods.py", "".join(methods(contract, False))
     yield "python/src/sdkd/aio/_methods.py", "".join(methods(contract, True))

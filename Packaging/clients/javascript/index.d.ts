@@ -57,7 +57,18 @@ export class SdkdError extends Error {
   readonly mayHaveRun: boolean;
   /** All that the daemon says about the error: `httpStatus`, `vendorCode`, `reference` and the like. */
   readonly data: Readonly<Record<string, unknown>>;
+  /** Returns what to show to the person before the app; see the function `sentence`. */
+  sentence(language?: string): string;
 }
+
+/**
+ * Returns what to show to the person before the app after an error or event with this reason, such as "Please sign in again."
+ *
+ * @param language - a tag such as `de`, `fr-CA` or `ru_RU.UTF-8`; English unless given, and for languages not in `LANGUAGES`
+ */
+export function sentence(reason: string, language?: string): string;
+/** The languages of the sentences. */
+export const LANGUAGES: string[];
 
 /** A write was sent and got no answer: whether it was run is unknown. Read the state before sending it again. */
 export class OutcomeUnknown extends SdkdError {}

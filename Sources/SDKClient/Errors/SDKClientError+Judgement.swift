@@ -24,6 +24,9 @@ extension SDKClientError {
     if case .rpc(let error) = self { Reason(rawValue: error.reason) } else { nil }
   }
 
+  /// Returns the sentence that an app shows to the person before it, such as "Please sign in again."
+  public func sentence(in language: Language) -> String { Sentence(reason: reason).text(in: language) }
+
   /// Whether the same call may succeed later without any change, and may be sent again.
   public var isRetryable: Bool {
     switch self {

@@ -19,7 +19,8 @@ public enum OpenRPCDocument {
   /// Returns the document for these methods, notifications, requests of the daemon, and kinds.
   ///
   /// Each method has the extension member `x-sdkd`, which `x-method-extension` describes. Notifications, requests and
-  /// kinds are in `x-notifications`, `x-requests` and `x-kinds`, the errors of every request in `x-errors`.
+  /// kinds are in `x-notifications`, `x-requests` and `x-kinds`, the errors of every request in `x-errors`, and the
+  /// sentences for people in `x-sentences`.
   public static func make(
     methods: [any SDKMethod.Type], notifications: [any RPCNotification.Type],
     requests: [any RPCMethod.Type] = CommonMethods.requests, kinds: [Kind] = []
@@ -45,6 +46,7 @@ public enum OpenRPCDocument {
         kinds.map {
           ["name": .string($0.name.name), "summary": .string($0.meaning), "settings": $0.settings.document]
         }),
+      "x-sentences": Sentence.document,
       "x-method-extension": ["name": "x-sdkd", "schema": MethodAccess.methodSchema.document],
       "components": [
         "schemas": .object(schemas(of: shapes, kinds)),

@@ -35,15 +35,12 @@ public struct ReasonGuide: Sendable, Hashable {
   public let origins: [SDKError.Origin]
   /// The cause, in one or two sentences.
   public let cause: String
-  /// A sentence that an app can show to its user; empty for errors that no user should see.
-  public let toShow: String
   /// The next step of the developer or operator.
   public let remedy: String
 
-  init(_ origins: [SDKError.Origin], _ cause: String, show: String = "", _ remedy: String) {
+  init(_ origins: [SDKError.Origin], _ cause: String, _ remedy: String) {
     self.origins = origins
     self.cause = cause
-    toShow = show
     self.remedy = remedy
   }
 }

@@ -26,6 +26,11 @@ extension InstanceState: ExpressibleByArgument {}
 
 extension EventType: ExpressibleByArgument {}
 
+extension Language: ExpressibleByArgument {
+  /// Creates the language of an argument such as `de` or `de-AT`.
+  public init?(argument: String) { self.init(tag: argument) }
+}
+
 extension PushEndpoint.ServiceType: ExpressibleByArgument {}
 
 /// A `key=value` argument of the command line.

@@ -1,4 +1,5 @@
 import JSONRPC
+import SDKProtocol
 
 /// The tables of the error reference, `Packaging/documentation/errors.md`.
 struct ErrorReference {
@@ -20,8 +21,9 @@ struct ErrorReference {
   private func cells(of entry: ReasonEntry) -> [String] {
     ["`\(entry.name)`"] + (entry.source == .client ? [] : [entry.codes.map(String.init).joined(separator: ", ")])
       + [
-        entry.statuses.map { String($0) }.joined(separator: ", "), entry.retry.rawValue, entry.cause,
-        entry.toShow.isEmpty ? "–" : "“\(entry.toShow)”", entry.remedy,
+        entry.statuses.isEmpty ? "–" : entry.statuses.map { String($0) }.joined(separator: ", "),
+        entry.retry.rawValue, entry.cause,
+        "“\(entry.sentence.text(in: .en))”", entry.remedy,
       ]
   }
 

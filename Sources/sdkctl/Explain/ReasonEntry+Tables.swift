@@ -21,7 +21,7 @@ extension ReasonEntry {
     ReasonEntry("input", .client, [1], "Standard input or a file can't be read or used.", "Correct the input."),
     ReasonEntry(
       "noDaemon", .client, [3], retry: .yes, "No daemon listens on the socket. Nothing was sent.",
-      show: "The service has a problem.", "Start it; the hint names the unit or the socket that is meant."),
+      "Start it; the hint names the unit or the socket that is meant."),
     ReasonEntry(
       "notPermitted", .client, [4], "The caller may not use the socket, a file or the journal.",
       "Run it as root, or have the operator allow it."),
@@ -30,12 +30,15 @@ extension ReasonEntry {
       "Check who listens on the socket: `ls -l`, `ss -xlp`."),
     ReasonEntry(
       "connectionClosed", .client, [75], retry: .yes, "The connection was lost, and nothing was changed.",
-      show: "The service has a problem. Trying again.", "Call again."),
+      "Call again."),
     ReasonEntry(
       "outcomeUnknown", .client, [1, 75],
       "A write was sent and got no answer. Whether it was run is unknown. The status is 75 after a time-out.",
-      show: "The service has a problem. Please check whether it worked.", "Read the state, then decide."),
+      "Read the state, then decide."),
     ReasonEntry("tooManyCalls", .client, [75], retry: .yes, "The client has too many calls in progress.", "Wait."),
+    ReasonEntry(
+      "clientClosed", .client, [], "The program has closed its client, or has forked since. Nothing was sent.",
+      "Connect again. After a fork, connect in the new process."),
     ReasonEntry(
       "badAnswer", .client, [1], "The daemon's answer can't be read; its version may be another.",
       "Compare the versions: `sdkctl status`, `sdkctl --version`."),

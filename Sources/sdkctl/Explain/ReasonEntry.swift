@@ -6,7 +6,7 @@ struct ReasonEntry: Hashable {
   enum Source: String, CaseIterable {
     case protocolErrors = "Errors of the protocol"
     case daemon = "Errors of the daemon"
-    case client = "Errors of sdkctl and SDKClient"
+    case client = "Errors of sdkctl and the client libraries"
   }
 
   /// Whether the same call may succeed later.
@@ -22,9 +22,10 @@ struct ReasonEntry: Hashable {
   let statuses: [Int32]
   let retry: Retry
   let cause: String
-  /// A sentence for the user of an app; empty for errors that only developers and operators should see.
-  var toShow = ""
   let remedy: String
+
+  /// The sentence that an app shows to the person before it.
+  var sentence: Sentence { Sentence(reason: name) }
 
   /// All reasons, by their source and in the order of the protocol.
   static let all = ofProtocol + Reason.allCases.map { ReasonEntry($0) } + ofClient
@@ -42,13 +43,12 @@ struct ReasonEntry: Hashable {
     }
     self.statuses = statuses.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     cause = guide.cause
-    toShow = guide.toShow
     remedy = guide.remedy
   }
 
   init(
     _ name: String, _ source: Source, codes: [Int] = [], _ statuses: [Int32], retry: Retry = .no, _ cause: String,
-    show toShow: String = "", _ remedy: String
+    _ remedy: String
   ) {
     self.name = name
     self.source = source
@@ -56,7 +56,6 @@ struct ReasonEntry: Hashable {
     self.statuses = statuses
     self.retry = retry
     self.cause = cause
-    self.toShow = toShow
     self.remedy = remedy
   }
 

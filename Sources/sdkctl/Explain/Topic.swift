@@ -34,6 +34,8 @@ struct Topic {
 struct Topics {
   /// The OpenRPC document of the daemon or of the installed program; empty when there is neither.
   let document: JSON
+  /// The language of the sentences for people.
+  var language = Language.en
 
   /// Returns the topics of this name: a word such as `timeout` can be a reason and a setting.
   func named(_ name: String) -> [Topic] {
@@ -60,7 +62,8 @@ struct Topics {
       return Topic(
         type: "reason", name: entry.name,
         facts: [
-          ("cause", .string(entry.cause)), ("remedy", .string(entry.remedy)), ("show", .string(entry.toShow)),
+          ("cause", .string(entry.cause)), ("remedy", .string(entry.remedy)),
+          ("show", .string(entry.sentence.text(in: language))),
           ("code", .array(entry.codes.map { JSON($0) })), ("exit", .array(entry.statuses.map { JSON(Int($0)) })),
           ("retryable", .string(entry.retry.rawValue)),
           ("methods", reference.isOfEveryMethod(entry.name) ? "all" : .array(methods.map(JSON.string))),

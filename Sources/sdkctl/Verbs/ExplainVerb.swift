@@ -14,11 +14,14 @@ struct ExplainVerb: Verb {
     examples: [
       "sdkctl explain providerBackoff", "sdkctl explain token.get", "sdkctl explain reauthNeeded",
       "sdkctl explain tokenRefreshed", "sdkctl explain zendesk.chat", "sdkctl explain refresh.margin",
-      "sdkctl explain onInvalidAuth",
+      "sdkctl explain onInvalidAuth", "sdkctl explain reauthNeeded --language de",
     ])
 
   @Argument(help: "The topic.", completion: CompletionSource.topics)
   var topic: String?
+
+  @Option(help: "The language of the sentence that an app shows to people.")
+  var language = Language.en
 
   @Flag(help: ArgumentHelp("Print the tables of errors.md.", visibility: .hidden))
   var reference = false
@@ -32,7 +35,7 @@ struct ExplainVerb: Verb {
     let document = await Self.document(context)
     if reference { return try context.output.text(ErrorReference(document: document).markdown) }
     if sdkCalls { return try context.output.text(SDKCall.markdown(document)) }
-    let topics = Topics(document: document)
+    let topics = Topics(document: document, language: language)
     guard let topic else { return try list(topics, context) }
     let found = topics.named(topic)
     guard !found.isEmpty else {

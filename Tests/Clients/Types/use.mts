@@ -1,4 +1,4 @@
-import { connect, SdkdError, OutcomeUnknown, Denied, type Event } from 'sdkd';
+import { connect, sentence, SdkdError, OutcomeUnknown, Denied, type Event } from 'sdkd';
 const daemon = await connect({ socket: '/x', deadline: 3 });
 const token = await daemon.token('desk', { minTTL: 30, http: true, deadline: 2 });
 const id: string = token.tokenId;
@@ -18,7 +18,7 @@ const a = await daemon.attach(['desk'], async (question, signal) => {
 for await (const s of a) console.log(s.state, s.error?.reason);
 try { await daemon.messaging.loginUser('desk', 'jwt'); } catch (error) {
   if (error instanceof OutcomeUnknown) throw error;
-  if (error instanceof SdkdError) console.log(error.reason, error.retryAfter ?? 0, id, t2, value);
+  if (error instanceof SdkdError) console.log(error.reason, error.sentence('de'), sentence(error.reason), error.retryAfter ?? 0, id, t2, value);
 }
 // @ts-expect-error
 await daemon.token();

@@ -27,7 +27,7 @@ def threads() -> None:
         except sdkd.OutcomeUnknown:
             raise
         except sdkd.Error as error:
-            print(error.reason, error.retry_after or 0)
+            print(error.reason, error.retry_after or 0, error.sentence("de"), sdkd.sentence("network"))
 
 
 def answer(question: DelegateQuestion) -> Optional[Answer]:

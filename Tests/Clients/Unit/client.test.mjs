@@ -6,11 +6,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { OutcomeUnknown, SdkdError, automaticSocket, connect, standardTrust, tenantSocket }
+import { LANGUAGES, OutcomeUnknown, SdkdError, automaticSocket, connect, sentence, standardTrust, tenantSocket }
   from '../../../Packaging/clients/javascript/index.js';
 import { Client } from '../../../Packaging/clients/javascript/lib/client.js';
 import { badAnswer, closed, late, refusal } from '../../../Packaging/clients/javascript/lib/error.js';
 import { Attempts, Schedule } from '../../../Packaging/clients/javascript/lib/retry.js';
+import { TEXTS } from '../../../Packaging/clients/javascript/lib/sentences.js';
 import { Lines, text } from '../../../Packaging/clients/javascript/lib/wire.js';
 
 const all = (lines, ...pieces) => pieces.flatMap((piece) => [...lines.feed(Buffer.from(piece))]);
@@ -83,6 +84,18 @@ test('errors of any shape are read', () => {
     const found = refusal({ code: 1, message: '', data: odd });
     assert.deepEqual([found.reason, found.retryAfter, found.hints], ['unknown', undefined, []]);
   }
+});
+
+test('each sentence is in the language that is asked', () => {
+  const texts = {
+    en: 'Please sign in again.', 'de-AT': 'Bitte melden Sie sich noch einmal an.', FR: 'Veuillez vous identifier à nouveau.',
+    es: 'Inicie sesión de nuevo, por favor.', 'ru_RU.UTF-8': 'Пожалуйста, войдите ещё раз.', tlh: 'Please sign in again.',
+    '': 'Please sign in again.', constructor: 'Please sign in again.',
+  };
+  for (const [language, text] of Object.entries(texts)) assert.equal(sentence('reauthNeeded', language), text);
+  assert.equal(new SdkdError('network', '').sentence('de'), sentence('network', 'de'));
+  for (const reason of ['aReasonOfALaterDaemon', 'constructor']) assert.equal(sentence(reason), sentence('clientClosed'));
+  for (const found of Object.values(TEXTS)) assert.deepEqual(Object.keys(found), LANGUAGES);
 });
 
 test('the socket is found', () => {

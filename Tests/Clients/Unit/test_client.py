@@ -5,7 +5,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import sdkd
 from falsehood import Falsehood, event, gap
-from sdkd import _errors, _retry, _socket, _wire
+from sdkd import _errors, _retry, _sentences, _socket, _wire
 
 
 def everything(lines, *pieces):
@@ -92,6 +92,18 @@ class ErrorTests(unittest.TestCase):
         for data in (None, 1, {"retryAfter": "x", "hints": 1, "reason": 3}, {"retryAfter": -1}, {"retryAfter": True}):
             error = _errors.refusal({"code": 1, "message": "", "data": data})
             self.assertEqual((error.reason, error.retry_after, error.hints), ("unknown", None, []))
+
+    def test_each_sentence_is_in_the_language_that_is_asked(self):
+        for language, text in {
+            "en": "Please sign in again.", "de-AT": "Bitte melden Sie sich noch einmal an.", "FR": "Veuillez vous identifier à nouveau.",
+            "es": "Inicie sesión de nuevo, por favor.", "ru_RU.UTF-8": "Пожалуйста, войдите ещё раз.", "": "Please sign in again.",
+            "tlh": "Please sign in again.",
+        }.items():
+            self.assertEqual(sdkd.sentence("reauthNeeded", language), text)
+        self.assertEqual(sdkd.Error("network", "").sentence("de"), sdkd.sentence("network", "de"))
+        self.assertEqual(sdkd.sentence("aReasonOfALaterDaemon"), sdkd.sentence("clientClosed"))
+        for texts in _sentences.TEXTS.values():
+            self.assertEqual(tuple(texts), sdkd.LANGUAGES)
 
     def test_options_are_checked(self):
         for options in ({"deadline": -1}, {"retry": float("nan")}, {"max_calls": 0}):

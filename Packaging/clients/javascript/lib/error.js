@@ -1,9 +1,16 @@
 // The errors of the client.
+import { GENERAL, OF_REASON, TEXTS } from './sentences.js';
 
 /** Errors of the client itself after which the same call may be sent again. */
 const RETRYABLE = new Set(['noDaemon', 'connectionClosed', 'timeout', 'tooManyCalls']);
 
 const isText = (value) => typeof value === 'string';
+
+export function sentence(reason, language = 'en') {
+  const texts = TEXTS[Object.hasOwn(OF_REASON, reason) ? OF_REASON[reason] : GENERAL];
+  const code = language.split(/[-_.@]/)[0].toLowerCase();
+  return Object.hasOwn(texts, code) ? texts[code] : texts.en;
+}
 
 export class SdkdError extends Error {
   constructor(reason, message, { code, data = {}, mayHaveRun = false, cause } = {}) {
@@ -22,6 +29,10 @@ export class SdkdError extends Error {
 
   get name() {
     return this.constructor.name;
+  }
+
+  sentence(language) {
+    return sentence(this.reason, language);
   }
 }
 

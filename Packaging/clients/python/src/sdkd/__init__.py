@@ -8,8 +8,9 @@ asyncio.
 """
 
 from . import aio, types
-from ._errors import Denied, Error, OutcomeUnknown
+from ._errors import Denied, Error, OutcomeUnknown, sentence
 from ._options import Options
+from ._sentences import LANGUAGES
 from ._socket import Trust, automatic_socket, standard_trust, system_socket, tenant_socket, user_socket
 from ._sync import Answering, Attachment, Client, Events, connect
 from .aio import Status
@@ -17,6 +18,7 @@ from .aio import Status
 __version__ = "0.1.0"
 
 __all__ = [
-    "Answering", "Attachment", "Client", "Denied", "Error", "Events", "Options", "OutcomeUnknown", "Status", "Trust",
-    "aio", "automatic_socket", "connect", "standard_trust", "system_socket", "tenant_socket", "types", "user_socket",
+    "Answering", "Attachment", "Client", "Denied", "Error", "Events", "LANGUAGES", "Options", "OutcomeUnknown", "Status",
+    "Trust", "aio", "automatic_socket", "connect", "sentence", "standard_trust", "system_socket", "tenant_socket", "types",
+    "user_socket",
 ]

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Dict, List, Mapping, Optional
 
+from . import _sentences
 from .types import Reason
 
 #: Errors of the client itself after which the same call may be sent again.
 _RETRYABLE = frozenset({"noDaemon", "connectionClosed", "timeout", "tooManyCalls"})
+
+
+def sentence(reason: str, language: str = "en") -> str:
+    """Returns what to show to the person before the app, such as "Please sign in again."
+
+    `language` is a tag such as `de`, `fr-CA` or `ru_RU.UTF-8`; `LANGUAGES` lists what there is. In other languages the
+    sentence is in English. Reasons of later daemons have a general sentence.
+    """
+    texts = _sentences.TEXTS[_sentences.OF_REASON.get(reason, _sentences.GENERAL)]
+    return texts.get(re.split("[-_.@]", language)[0].lower(), texts["en"])
 
 
 class Error(Exception):
@@ -53,6 +65,10 @@ class Error(Exception):
         """Possible causes."""
         hints = self.data.get("hints")
         return [hint for hint in hints if isinstance(hint, str)] if isinstance(hints, list) else []
+
+    def sentence(self, language: str = "en") -> str:
+        """Returns what to show to the person before the app; see the function `sentence`."""
+        return sentence(self.reason, language)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.reason!r}, {str(self)!r})"
