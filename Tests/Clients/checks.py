@@ -1,5 +1,5 @@
 """The checks of the client libraries that need no conformance driver."""
-import functools, glob, os, platform, shutil, subprocess, tempfile
+import functools, glob, os, platform, re, shutil, subprocess, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -7,6 +7,7 @@ CLIENTS = os.path.join(ROOT, "Packaging", "clients")
 SCRATCH = os.path.join(ROOT, ".build", "clients")
 PYTHON = os.path.join(CLIENTS, "python")
 JAVASCRIPT = os.path.join(CLIENTS, "javascript")
+GO = os.path.join(CLIENTS, "go")
 
 
 def command(*words, folder=ROOT, environment=None, limit=300):
@@ -43,6 +44,33 @@ def node():
     """The words and the environment that run Debian's Node 18."""
     libraries = glob.glob(os.path.join(debian_node(), "lib", f"{platform.machine()}-*"))[0]
     return [os.path.join(debian_node(), "bin", "node")], {**os.environ, "LD_LIBRARY_PATH": libraries}
+
+
+def go(*words, folder=GO, **more):
+    """Runs Debian's Go without a network and without a workspace or flags of the caller."""
+    variables = {**os.environ, "GOCACHE": os.path.join(SCRATCH, "go-cache"), "GOFLAGS": "", "GOPROXY": "off", "GOWORK": "off",
+                 "GO111MODULE": "on", **more}
+    return command("/usr/bin/go", *words, folder=folder, environment=variables)
+
+
+def go_driver():
+    """The driver of the client for Go, which ends when two goroutines race."""
+    program = os.path.join(SCRATCH, "go-driver")
+    go("build", "-race", "-o", program, ".", folder=os.path.join(HERE, "Drivers", "Go"))
+    return program
+
+
+def go_program(path):
+    """A program in one file, built as the client's README says."""
+    folder = os.path.splitext(path)[0]
+    os.makedirs(folder)
+    shutil.copy(path, os.path.join(folder, "main.go"))
+    go("mod", "init", "packages.invalid/program", folder=folder)
+    go("mod", "edit", "-require", "packages.invalid/sdkd@v0.1.0", "-replace", f"packages.invalid/sdkd={GO}", folder=folder)
+    differ = command("/usr/bin/gofmt", "-d", folder)
+    assert not differ, f"{path} is not as gofmt leaves it:\n{differ}"
+    go("build", "-o", "program", ".", folder=folder)
+    return os.path.join(folder, "program")
 
 
 # Checks
@@ -87,6 +115,26 @@ def types(binaries):
 
     yield "the TypeScript compiler finds no mistake", typescript
 
+    def gofmt():
+        differ = command("/usr/bin/gofmt", "-l", GO, os.path.join(HERE, "Drivers", "Go"))
+        assert not differ, f"gofmt must be run for {differ}"
+
+    yield "the client for Go is as gofmt leaves it", gofmt
+    yield "go vet finds no mistake", functools.partial(go, "vet", "./...")
+
+    def documented():
+        missing = re.findall(r"(?m)^(?:type|func(?: \(\w+ \*?[A-Z]\w*\))?|var|const) [A-Z]\w*", "\n".join(undocumented()))
+        assert not missing, f"without a comment: {missing}"
+
+    def undocumented():
+        for path in glob.glob(os.path.join(GO, "*.go")):
+            with open(path, encoding="utf-8") as file:
+                found = file.read().splitlines()
+            if not path.endswith("_test.go"):
+                yield from (line for before, line in zip([""] + found, found) if not before.startswith("//"))
+
+    yield "each exported name of the client for Go has a comment", documented
+
 
 def units(binaries):
     """The parts that do no I/O, and the sockets that are trusted."""
@@ -95,6 +143,7 @@ def units(binaries):
     yield "the unit tests of Python", functools.partial(command, *words, environment=environment())
     program, variables = node()
     tests = glob.glob(os.path.join(HERE, "Unit", "*.mjs"))
+    yield "the unit tests of Go", functools.partial(go, "test", "-race", "-count=1", "./...")
     yield "the unit tests of JavaScript", functools.partial(command, *program, "--test", *tests, environment=variables)
 
 

@@ -7,7 +7,10 @@ from world import World, eventually
 
 EXAMPLES = os.path.join(checks.ROOT, "Packaging", "examples")
 DOCUMENTS = ["Packaging/documentation/client-libraries.md", "Packaging/clients/python/README.md",
-             "Packaging/clients/javascript/README.md", "README.md"]
+             "Packaging/clients/javascript/README.md", "Packaging/clients/go/README.md", "README.md"]
+
+#: The endings of the names of programs, by the words that begin their blocks.
+ENDINGS = {"python": "py", "js": "mjs", "go": "go"}
 
 
 class Shop:
@@ -27,8 +30,10 @@ class Shop:
         self.world.call("messaging.loginUser", instance="front-desk", jwt=self.jwt)
 
     def words(self, path):
-        """The words and the environment that run a program in Python or JavaScript."""
+        """The words and the environment that run a program in Python, JavaScript or Go."""
         variables = checks.environment(SDKD_SOCKET=self.world.socket, JWT=self.jwt)
+        if path.endswith(".go"):
+            return [checks.go_program(path)], variables
         if path.endswith(".py"):
             return ["/usr/bin/python3", path], variables
         program, libraries = checks.node()
@@ -74,9 +79,9 @@ class Running:
 
 
 def snippets(document):
-    """The programs in a document: its blocks in Python and JavaScript."""
+    """The programs in a document: its blocks in Python, JavaScript and Go."""
     with open(os.path.join(checks.ROOT, document), encoding="utf-8") as file:
-        return re.findall(r"```(python|js)\n(.*?)```", file.read(), re.DOTALL)
+        return re.findall(r"```(python|js|go)\n(.*?)```", file.read(), re.DOTALL)
 
 
 def guide(binaries):
@@ -84,11 +89,11 @@ def guide(binaries):
         with Shop(binaries) as shop:
             found = snippets(document)
             for number, (language, text) in enumerate(found):
-                path = os.path.join(shop.world.folder, f"snippet{number}.{'py' if language == 'python' else 'mjs'}")
+                path = os.path.join(shop.world.folder, f"snippet{number}.{ENDINGS[language]}")
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(text)
                 words, variables = shop.words(path)
-                if "events.take()" in text:
+                if "events.take()" in text or "err = events.Next(ctx)" in text:
                     # A program that goes on: it shows the user, and the next one after an event.
                     with Running(words, variables) as program:
                         program.waits_for("the user is shown", lambda lines: lines and lines[0].startswith("alice"))

@@ -11,7 +11,8 @@ enum BundleMachine {
   private static let mostFiles = 200
   /// The packages whose versions matter.
   private static let packages = [
-    "sdkd", "sdk-sandbox", "python3-sdkd", "libc6", "libsystemd0", "libsqlite3-0", "ca-certificates", "curl",
+    "sdkd", "sdk-sandbox", "python3-sdkd", "golang-sdkd-dev", "libc6", "libsystemd0", "libsqlite3-0",
+    "ca-certificates", "curl",
   ]
 
   static func failure(_ message: String) -> CommandFailure {

@@ -1,0 +1,3 @@
+module packages.invalid/sdkd
+
+go 1.19
