@@ -885,8 +885,9 @@ func (m ServiceChatMethods) RegisterForPushNotifications(ctx context.Context, in
 // they may hold account, the Mobile SDK's account in its own field names. Another user's settings wipe what was stored
 // for the former one. identityUrl tells whose they are, and such settings are accepted without a request; without it,
 // the vendor is asked where new tokens replace others, and nothing changes if it can't say. With null the service's
-// tokens are forgotten at once and revoked at the vendor in the background; a guest may do that too. Each accepted call
-// emits settingsUpdated. What the instance stores for apps is wiped when the user of any service goes.
+// tokens are forgotten at once and revoked at the vendor in the background; a guest may do that too. Settings that come
+// while their own tokens are being revoked wait for that, and the vendor is asked whether it still accepts them. Each
+// accepted call emits settingsUpdated. What the instance stores for apps is wiped when the user of any service goes.
 //
 // The arguments:
 //
