@@ -101,7 +101,14 @@ import Testing
       "properties", "LoadState=loaded\nActiveState=active\nSubState=running\nNRestarts=3\nUnitFileState=enabled\n")
     try desk.write("entries", planted.entries)
     #expect(planted.entries.contains("planted"))
-    let systemctl = "case \"$*\" in *--version*) echo 'systemd 252' ;; *cat*) cat units ;; *) cat properties ;; esac"
+    let systemctl = """
+      case "$*" in
+      *--version*) echo 'systemd 252' ;;
+      *cat*) cat units ;;
+      *.service*.socket*) cat properties && echo && cat properties ;;
+      *) cat properties ;;
+      esac
+      """
     for (name, script) in [("systemctl", systemctl), ("journalctl", "exec cat entries"), ("uname", "exec sleep 600")] {
       try desk.write("bin/\(name)", "#!/bin/sh\ncd '\(desk.folder.path)'\n\(script)\n", mode: 0o755)
     }
