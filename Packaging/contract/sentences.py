@@ -1,4 +1,4 @@
-"""The sentences that an app shows to the person before it, by language, and the reasons that have them."""
+"""The sentences that an app shows to its user after an error, by language, and the reasons that have them."""
 import swift
 
 SOURCE = "Contract/sentences.toml"
@@ -15,7 +15,7 @@ def languages(data):
 
 def sentences(data, shown):
     yield swift.head(SOURCE)
-    yield "/// A sentence that an app shows to the person before it after an error.\n"
+    yield "/// A sentence that an app shows to its user after an error.\n"
     yield "public enum Sentence: String, Sendable, CaseIterable {\n"
     for name, texts in data["sentences"].items():
         yield swift.document(texts["en"], 2) + f"  case {name}\n"

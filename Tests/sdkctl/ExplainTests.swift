@@ -103,8 +103,8 @@ struct ExplainTests {
     "The sentence for people is shown in the language of the option",
     arguments: [
       (nil as String?, "Please sign in again."), ("de", "Bitte melden Sie sich noch einmal an."),
-      ("fr_CA.UTF-8", "Veuillez vous identifier"), ("ES", "Inicie sesión de nuevo"),
-      ("ru", "Пожалуйста, войдите ещё раз."),
+      ("fr_CA.UTF-8", "Veuillez vous connecter"), ("ES", "Inicie sesión de nuevo"),
+      ("ru", "Пожалуйста, выполните вход ещё раз."),
     ])
   func languages(_ language: String?, _ sentence: String) async {
     let run = Run()

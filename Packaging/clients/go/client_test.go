@@ -114,8 +114,8 @@ func TestWhatIsNoMessageIsRefused(t *testing.T) {
 
 func TestEachSentenceIsInTheLanguageThatIsAsked(t *testing.T) {
 	for language, want := range map[string]string{
-		"en": "Please sign in again.", "de-AT": "Bitte melden Sie sich noch einmal an.", "ru_RU.UTF-8": "Пожалуйста, войдите ещё раз.",
-		"FR": "Veuillez vous identifier à nouveau.", "es": "Inicie sesión de nuevo, por favor.", "": "Please sign in again.",
+		"en": "Please sign in again.", "de-AT": "Bitte melden Sie sich noch einmal an.", "ru_RU.UTF-8": "Пожалуйста, выполните вход ещё раз.",
+		"FR": "Veuillez vous connecter à nouveau.", "es": "Inicie sesión de nuevo, por favor.", "": "Please sign in again.",
 		"tlh": "Please sign in again.",
 	} {
 		if found := ReasonReauthNeeded.Sentence(language); found != want {

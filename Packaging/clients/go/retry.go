@@ -62,7 +62,7 @@ func (a *attempts) pause(failure *Error, wasSent, wasConnected bool, random floa
 		failure.MayHaveRun = false
 		again = failure.Reason == ReasonConnectionClosed || failure.Reason == ReasonNoDaemon && wasConnected
 	} else {
-		// The daemon refused the call before running it.
+		// The daemon has not run the call to its end, and it is safe to send it again.
 		again = failure.Reason == ReasonShuttingDown || failure.Reason == ReasonTooManyInFlight
 		if failure.Reason == ReasonRateLimit && a.isRead {
 			wait := time.Second

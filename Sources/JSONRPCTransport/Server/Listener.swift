@@ -94,9 +94,8 @@ public final class Listener: Sendable {
   /// Stops serving. `run` returns when all connections have ended.
   ///
   /// New connections stay in the backlog, and new requests are answered `shuttingDown`. Idle connections are closed at
-  /// once, busy ones when they become idle, and all of them after `grace`. A connection without requests in progress
-  /// closes when its peer has read nothing for a quarter of a second, or not everything in two seconds. A second call can
-  /// shorten the grace.
+  /// once, busy ones when they become idle, and all of them after `grace`. For a peer that does not read its
+  /// responses it waits only as long as `ConnectionCore` allows. A second call can shorten the grace.
   public func drain(grace: Duration) {
     let before = phase.withLock { phase -> Phase in
       defer { if case .idle = phase { phase = .draining } }

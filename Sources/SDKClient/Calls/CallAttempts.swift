@@ -37,7 +37,7 @@ struct CallAttempts {
     case .closed: return again(failure, random)
     case .noDaemon where wasConnected: return again(failure, random)
     case .rpc(let error) where error.reason == "shuttingDown" || error.reason == "tooManyInFlight":
-      // The daemon has not run the call, or not to its end, and nothing that it did prevents the next attempt.
+      // The daemon has not run the call to its end, and it is safe to send it again.
       return again(failure, random)
     case .rpc(let error) where error.reason == "rateLimit" && isRead:
       let pause = failure.retryAfter ?? .seconds(1)

@@ -73,7 +73,7 @@ final class PendingCall: AcceptedCall {
         return .failure((error as? SDKError)?.rpcError ?? .cancelled)
       }
     }
-    // An earlier write may have been given back: then this call must not run without it. The drain has begun by then.
+    // An earlier write may have been refused because the daemon stops. This call must not run without it.
     if !earlier.isEmpty || context.place != nil, gateway.operations.drain.hasBegun {
       return .failure(SDKError.shuttingDown.rpcError)
     }

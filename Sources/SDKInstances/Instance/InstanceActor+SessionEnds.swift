@@ -39,9 +39,9 @@ extension InstanceActor {
       if core.services.contains(where: { core.isInUse(keys, on: $0) && !$0.machine.isSigningOut }) { return nil }
       let activity = leaving?.running ?? core.services.first { core.isOffered(keys, on: $0) }?.running
       guard let activity, !Task.isCancelled else { break }
-      // Not until its end, since a renewal may go on to ask a person.
-      if await isGivenBack(activity.id, within: core.adapter.traits.common.timeout) {
-        // That was not sent, and will not be. If it was a logout, the user stays signed in.
+      // Limited, because a renewal may wait for a person.
+      if await isAbandoned(activity.id, within: core.adapter.traits.common.timeout) {
+        // The activity was abandoned before its request was sent. If it was a logout, the user stays signed in.
         if leaving != nil { return nil }
         break
       }
@@ -49,8 +49,8 @@ extension InstanceActor {
     return beginSessionEnd(of: keys) ?? Promise()
   }
 
-  /// Waits for the end of an activity, and returns whether it was given back because the daemon stops.
-  private func isGivenBack(_ activity: ActivityID, within seconds: Double) async -> Bool {
+  /// Waits for the end of an activity, and returns whether it was abandoned because the daemon stops.
+  private func isAbandoned(_ activity: ActivityID, within seconds: Double) async -> Bool {
     do {
       let end = try await outcome(of: activity).value(within: seconds, of: id)
       return if case .failed(let error) = end { error.reason == .shuttingDown } else { false }
@@ -80,7 +80,7 @@ extension InstanceCore {
   }
 
   /// Whether a service is being signed in, or shows a credential to the vendor, with what may be one of these sessions.
-  /// Only the end of a login tells whose some credentials are.
+  /// Some credentials reveal their user only when the login ends.
   func isOffered(_ keys: Set<Secret>, on state: ServiceState) -> Bool {
     guard state.isOffering, let offered = state.running?.offered else { return false }
     return adapter.sessionKeys(of: offered).map { !$0.isDisjoint(with: keys) } ?? true

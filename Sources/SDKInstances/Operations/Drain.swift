@@ -42,7 +42,7 @@ public final class Drain: Sendable {
     for end in ends { end() }
   }
 
-  /// Returns what is left of a time that began with the drain; all of it before that.
+  /// Returns the rest of a period that begins with the drain; before the drain, the whole period.
   public func left(of time: Duration) -> Duration {
     guard let beginning = waits.withLock({ $0.beginning }) else { return time }
     return max(.zero, beginning + time - .now)

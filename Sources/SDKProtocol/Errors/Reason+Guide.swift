@@ -291,7 +291,7 @@ extension Reason {
     case .shuttingDown:
       ReasonGuide(
         [.limit],
-        "The daemon stops before the call has ended. Nothing that it did prevents the next attempt.",
+        "The daemon stopped before the call ended. It is safe to send the call again.",
         "Send it again to the next daemon. Clients do so by themselves.")
     case .storeUnavailable:
       ReasonGuide(

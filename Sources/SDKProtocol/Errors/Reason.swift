@@ -117,7 +117,7 @@ public enum Reason: String, Sendable, Codable, JSONTextRepresentable, DescribedE
   case tooManySubscriptions
   /// The instance keeps as much as is allowed.
   case storageFull
-  /// The daemon stops before the call has ended. Nothing that it did prevents the next attempt.
+  /// The daemon stopped before the call ended. It is safe to send the call again.
   case shuttingDown
   /// The state can't be read or written, such as on a full disk, or the configuration can't be used.
   case storeUnavailable

@@ -9,14 +9,14 @@ public enum DaemonClosing: RPCNotification {
 
   /// The params of `daemon.closing`.
   public struct Params: RPCValue {
-    /// The time that requests in progress that must not be repeated have to finish.
+    /// The seconds that requests which must not be sent twice still get.
     public var graceSeconds: Double
 
     /// Creates params with these members.
     public init(graceSeconds: Double) { self.graceSeconds = graceSeconds }
 
     public static let jsonSchema = JSONSchema.object([
-      .required("graceSeconds", .number, "how long requests in progress may take")
+      .required("graceSeconds", .number, "the seconds that requests which must not be sent twice still get")
     ])
   }
 }

@@ -46,7 +46,8 @@ extension GlobalOptions {
     }
     guard !place.isInContainer else {
       throw CommandFailure.usage(
-        "A daemon in a container has no unit that loads a credential: its key is root.key, beside its state.",
+        "sdkctl key changes credentials of systemd, and a container has none. The key there is the secret sdkd.key if "
+          + "the container has one, else root.key beside the state.",
         hints: ["to keep the key elsewhere, set CREDENTIALS_DIRECTORY to a directory of secrets with the file sdkd.key"]
       )
     }

@@ -11,7 +11,7 @@ struct UnitQuestion {
   let place: DaemonPlace
   private let question: ChildProcess?
 
-  /// Asks systemd. A daemon without units is asked nothing.
+  /// Asks systemd. Does nothing for a daemon without units.
   init(_ place: DaemonPlace) {
     let manager = place.mode == .user ? ["--user"] : []
     self.place = place

@@ -88,8 +88,8 @@ test('errors of any shape are read', () => {
 
 test('each sentence is in the language that is asked', () => {
   const texts = {
-    en: 'Please sign in again.', 'de-AT': 'Bitte melden Sie sich noch einmal an.', FR: 'Veuillez vous identifier à nouveau.',
-    es: 'Inicie sesión de nuevo, por favor.', 'ru_RU.UTF-8': 'Пожалуйста, войдите ещё раз.', tlh: 'Please sign in again.',
+    en: 'Please sign in again.', 'de-AT': 'Bitte melden Sie sich noch einmal an.', FR: 'Veuillez vous connecter à nouveau.',
+    es: 'Inicie sesión de nuevo, por favor.', 'ru_RU.UTF-8': 'Пожалуйста, выполните вход ещё раз.', tlh: 'Please sign in again.',
     '': 'Please sign in again.', constructor: 'Please sign in again.',
   };
   for (const [language, text] of Object.entries(texts)) assert.equal(sentence('reauthNeeded', language), text);

@@ -95,8 +95,8 @@ class ErrorTests(unittest.TestCase):
 
     def test_each_sentence_is_in_the_language_that_is_asked(self):
         for language, text in {
-            "en": "Please sign in again.", "de-AT": "Bitte melden Sie sich noch einmal an.", "FR": "Veuillez vous identifier à nouveau.",
-            "es": "Inicie sesión de nuevo, por favor.", "ru_RU.UTF-8": "Пожалуйста, войдите ещё раз.", "": "Please sign in again.",
+            "en": "Please sign in again.", "de-AT": "Bitte melden Sie sich noch einmal an.", "FR": "Veuillez vous connecter à nouveau.",
+            "es": "Inicie sesión de nuevo, por favor.", "ru_RU.UTF-8": "Пожалуйста, выполните вход ещё раз.", "": "Please sign in again.",
             "tlh": "Please sign in again.",
         }.items():
             self.assertEqual(sdkd.sentence("reauthNeeded", language), text)

@@ -1,7 +1,7 @@
 import Foundation
 import JSONRPC
 
-/// The image of the release that `Tests/System/make-releases` made, unpacked.
+/// The image of the release that `Tests/System/Releases/make-releases` made, unpacked.
 struct Image: Sendable {
   /// The manifest that `index.json` leads to.
   let manifest: JSON

@@ -54,7 +54,7 @@ export class Attempts {
       failure.mayHaveRun = false;
       again = reason === 'connectionClosed' || (reason === 'noDaemon' && wasConnected);
     } else {
-      // The daemon has not run the call to its end, and nothing that it did prevents the next attempt.
+      // The daemon has not run the call to its end, and it is safe to send it again.
       again = reason === 'shuttingDown' || reason === 'tooManyInFlight';
       if (reason === 'rateLimit' && this.#isRead) {
         const wait = failure.retryAfter ?? 1;

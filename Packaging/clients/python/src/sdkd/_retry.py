@@ -59,7 +59,7 @@ class Attempts:
             failure.may_have_run = False
             again = failure.reason == "connectionClosed" or (failure.reason == "noDaemon" and was_connected)
         else:
-            # The daemon has not run the call to its end, and nothing that it did prevents the next attempt.
+            # The daemon has not run the call to its end, and it is safe to send it again.
             again = failure.reason in ("shuttingDown", "tooManyInFlight")
             if failure.reason == "rateLimit" and self._is_read:
                 wait = 1.0 if failure.retry_after is None else failure.retry_after
