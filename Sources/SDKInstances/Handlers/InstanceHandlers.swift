@@ -53,6 +53,8 @@ enum InstanceHandlers {
     if params.settings != nil || params.access != nil || params.provider != nil, context.role < .owner {
       throw SDKError.accessDenied("Only the owner changes settings and access.", instance: instance.id)
     }
+    // Also after an error: the definition may be in force without the cleanup of the former one.
+    defer { registry.useRules(of: instance) }
     try await instance.redefine { current in
       var next = current
       if let settings = params.settings { next.settings = current.settings.merged(with: settings) }
@@ -71,7 +73,6 @@ enum InstanceHandlers {
         definition: next, adapter: try registry.adapter(for: next, uuid: instance.uuid),
         provider: try next.providerConfiguration(), isOtherBackend: isOtherBackend)
     }
-    registry.useRules(of: instance)
   }
 
   private static func merged(_ labels: [String: String], _ patch: JSONObject) throws -> [String: String] {

@@ -71,7 +71,7 @@ extension InstanceActor {
     case .createAnonymousUser: startLogin(on: service) { await work.createAnonymousUser() }
     case .endFormer(let credential):
       let end = beginSessionEnd(of: core[service].map { core.adapter.sessionKeys(of: $0.identity) } ?? [])
-      operations.start {
+      startLogin(on: service) {
         defer { end?.resolve(.success(())) }
         await work.endFormer(credential)
       }

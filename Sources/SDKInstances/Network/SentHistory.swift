@@ -1,11 +1,11 @@
 public import SDKProtocol
 import Synchronization
 
-/// The secrets that an instance has sent to its vendor lately. A vendor may still repeat a former one, after a renewal
-/// for instance, so its texts are read without all of them.
+/// The secrets that an instance has sent to its vendor last. A vendor may repeat a former one, after a renewal for
+/// instance, so all of them are masked in its texts.
 public final class SentHistory: Sendable {
-  /// The maximum number and the maximum bytes of secrets that are kept. The oldest make room.
-  static let limits = (count: 16, bytes: 4096)
+  /// The maximum number and the maximum bytes of secrets that are kept: four of the longest tokens. The oldest make room.
+  static let limits = (count: 16, bytes: 64 << 10)
 
   private let secrets = Mutex<[Secret]>([])
 

@@ -51,6 +51,8 @@ extension InstanceRegistry {
       return .changed
     }
     let backend = kind(definition.kind)?.settings.backend ?? []
+    // Also after an error: the definition may be in force without the cleanup of the former one.
+    defer { useRules(of: present) }
     try await present.redefine { current in
       .init(
         definition: definition, adapter: try adapter(for: definition, uuid: present.uuid),
@@ -58,7 +60,6 @@ extension InstanceRegistry {
         isOtherBackend: backend.contains { definition.settings[$0] != current.settings[$0] }
       )
     }
-    useRules(of: present)
     return .changed
   }
 

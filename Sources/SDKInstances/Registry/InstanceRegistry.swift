@@ -384,6 +384,8 @@ public final class InstanceRegistry: Sendable {
     let instance = try HostedInstance(
       stored: stored, definition: definition, adapter: adapter, provider: provider, environment: environment)
     isCreated = true
+    // Filed in the index of roles before it is no longer among those that arrive.
+    instance.makeRoles(access.names)
     entries.withLock { $0[id] = .hosted(instance) }
     arriving.withLock { $0[uuid] = nil }
     useRules(of: instance)

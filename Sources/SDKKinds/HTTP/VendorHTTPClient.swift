@@ -100,7 +100,8 @@ public actor VendorHTTPClient: HTTPSending {
     let loop = group.next()
     let caFile = request.caFile ?? network.caFile
     var route = try await network.route(
-      to: url, request.addresses, request.proxy, names: names, timeout: timeout, on: loop)
+      to: url, request.addresses, request.proxy, names: names, timeout: max(deadline - .now(), .nanoseconds(0)),
+      on: loop)
     let place = Place(
       owner: request.owner, host: url.host, rule: request.addresses, tunnel: route.tunnel,
       caFile: url.isSecure ? caFile : nil)

@@ -17,14 +17,14 @@ final class MessagingAccount: Sendable {
 
   private let settings: MessagingSettings
   private let wire: MessagingWire
-  private let supplied: SuppliedURLRule
+  private let services: AdapterServices
   private let limit: RereadLimit
   private let heard = Mutex(Heard())
 
   init(settings: MessagingSettings, wire: MessagingWire, services: AdapterServices) {
     self.settings = settings
     self.wire = wire
-    supplied = services.supplied
+    self.services = services
     limit = RereadLimit(clock: services.clock)
   }
 
@@ -65,6 +65,8 @@ final class MessagingAccount: Sendable {
       guard known.isFetched, error.maySignifyMove, let present = await readAgain(), present != known else {
         throw error
       }
+      // At the same place only what the vendor has refused is made once more: the rest may have been done.
+      guard present.isElsewhere(than: known) || error.isMissing else { throw error }
       return try await request(present, present.isElsewhere(than: stored))
     }
   }
@@ -84,7 +86,8 @@ final class MessagingAccount: Sendable {
     switch await wire.settings(at: url) {
     case .accepted(let json):
       guard let place = MessagingPlace(json, settings: settings) else { throw refused }
-      guard place.baseURL == settings.baseURL || SuppliedURL.isUsable(place.baseURL, from: url, rule: supplied) else {
+      guard place.baseURL == settings.baseURL || SuppliedURL.isUsable(place.baseURL, from: url, rule: services.supplied)
+      else {
         throw SDKError(
           .unreachable, .badResponse,
           "The vendor's settings lead to a base URL that [network] allow does not list; set base_url, or list its host."
@@ -102,7 +105,7 @@ final class MessagingAccount: Sendable {
   /// Checks the settings' URL of a channel key. The vendor made the key, so the URL is one that the vendor supplies.
   private func checkChannelKey(leadingTo url: String) throws(SDKError) {
     do throws(SDKError) {
-      try supplied.check(url, what: "channel_key")
+      try services.supplied.check(url, what: "channel_key")
     } catch {
       throw SDKError(.unreachable, .badResponse, error.message, member: "channel_key").permanent
     }
@@ -111,7 +114,8 @@ final class MessagingAccount: Sendable {
 
 extension SDKError {
   /// Whether the error may mean that the vendor's account has moved: there is no such app or user, or no useful answer.
-  fileprivate var maySignifyMove: Bool {
-    reason == .notFound || httpStatus == 404 || origin == .unreachable && reason != .rateLimited
-  }
+  fileprivate var maySignifyMove: Bool { isMissing || origin == .unreachable && reason != .rateLimited }
+
+  /// Whether the vendor knows no such app or user.
+  fileprivate var isMissing: Bool { reason == .notFound || httpStatus == 404 }
 }

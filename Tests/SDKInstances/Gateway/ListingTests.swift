@@ -151,6 +151,11 @@ struct ListingTests {
         #expect(await world.call("instance.update", update, on: world.session()).value != nil)
         try await compare()
       }
+      // The change is in force, although its cleanup is not done.
+      world.store.failNextCommits(1, afterWriting: true)
+      let update: JSON = ["instance": "i0", "access": ["observe": ["uid:60"]]]
+      #expect(await world.call("instance.update", update, on: world.session()).value == nil)
+      #expect(try await pages([:], on: world.session(uid: 60), of: world).flatMap { $0 }.contains("i0"))
       for number in rules.indices {
         let params: JSON = ["instance": .string("i\(number)")]
         #expect(await world.call("instance.delete", params, on: world.session()).value == [:])

@@ -18,6 +18,9 @@ struct MessagingAdapterTests {
         "\(call.method) \(call.url.replacing("https://acme.zendesk.com/sc/sdk/v2/apps/a/", with: ""))"
       }
     }
+    var hosts: [String] { state.withLock { $0.calls }.map { String($0.url.split(separator: "/")[1]) } }
+    /// The list of hosts that is in force.
+    let listed = Mutex<[String]?>(nil)
     var bodies: [JSON] {
       state.withLock { $0.calls }.map { $0.body.flatMap { try? JSONParser.parse($0) } ?? .null }
     }
@@ -51,6 +54,31 @@ struct MessagingAdapterTests {
       services: AdapterServices(
         instance: "c-1", clock: WallClock(now: { Self.now }, random: { 0.5 }), http: backend, sockets: NoSockets(),
         supplied: ZendeskMessaging().settings.supplied(base.merged(with: settings), allowing: nil, isOfAdmin: true)))
+  }
+
+  @Test("A base URL from the vendor's settings is judged by the list that is in force")
+  func listInForce() async throws {
+    let settings: JSONObject = ["settings_url": "https://acme.zendesk.com/settings.json"]
+    let backend = Backend()
+    backend.listed.withLock { $0 = ["acme.zendesk.com"] }
+    let adapter = MessagingAdapter(
+      settings: try Settings.decode(MessagingSettings.self, from: settings, at: "settings"),
+      services: AdapterServices(
+        instance: "c-1", clock: WallClock(now: { Self.now }, random: { 0.5 }), http: backend, sockets: NoSockets(),
+        supplied: ZendeskMessaging().settings.supplied(
+          settings, allowing: backend.listed.withLock { $0 }, isOfAdmin: false)))
+    let stated: JSON = ["config": ["app": ["_id": "a"], "baseUrl": "https://elsewhere.example/sc/sdk"]]
+    backend.answer(200, stated)
+    func signIn() async -> String? {
+      await reason { () throws(SDKError) in _ = try await adapter.signIn(offered, from: .nobody(.noUser)) }
+    }
+    #expect(await signIn() == "badResponse")
+    #expect(backend.hosts == ["acme.zendesk.com"])
+    backend.listed.withLock { $0 = ["acme.zendesk.com", "elsewhere.example"] }
+    backend.answer(200, stated)
+    backend.answer(500)
+    _ = await signIn()
+    #expect(backend.hosts.prefix(3) == ["acme.zendesk.com", "acme.zendesk.com", "elsewhere.example"])
   }
 
   private let offered = CheckedCredential(
