@@ -114,7 +114,7 @@ extension HostedInstance {
 
   /// The time for a kind's additions in seconds when the caller's limit has passed. Additions without a request need
   /// none of it.
-  private static let lateOpening = 0.5
+  private static let lateOpening = 1.0
 
   /// Returns the kind's additions to a session, or the failure to get them from the vendor. A request to the vendor ends
   /// with the caller's wait: no other caller shares it.
@@ -125,24 +125,17 @@ extension HostedInstance {
   ) async throws -> Result<SessionOpening, SDKError> {
     guard let sessions = present.adapter.capabilities.sessions else { return .success(SessionOpening()) }
     let (identity, connection) = (present.identity, present.connection)
-    let result = Promise<Result<SessionOpening, SDKError>>()
+    let drain = environment.operations.drain
     // No child task: the caller would wait for its end, also when a vendor's connection ignores the cancellation.
-    let request = Task { [drain = environment.operations.drain] in
-      do {
-        let opened = try await drain.repeatable { () async -> Result<SessionOpening, SDKError> in
-          do throws(SDKError) {
-            return .success(try await sessions.open(identity, on: connection))
-          } catch {
-            return .failure(error)
-          }
-        }
-        result.resolve(.success(opened))
+    let request = try drain.start { () async -> Result<SessionOpening, SDKError> in
+      do throws(SDKError) {
+        return .success(try await sessions.open(identity, on: connection))
       } catch {
-        result.resolve(.failure(error))
+        return .failure(error)
       }
     }
-    defer { request.cancel() }
-    return try await result.value(
+    defer { drain.abandon(request) }
+    return try await request.outcome.value(
       within: limit.left.map { $0 > 0.01 ? $0 : Self.lateOpening }, of: id, lacking: "The session has not been opened",
       continues: false)
   }

@@ -53,12 +53,35 @@ public final class Drain: Sendable {
     if hasBegun { throw .shuttingDown }
   }
 
+  /// Work in progress that the next daemon can do again.
+  struct Work<Value: Sendable>: Sendable {
+    /// The result; `shuttingDown` as soon as the drain has begun.
+    let outcome: Promise<Value>
+    fileprivate let task: Task<Void, Never>
+    fileprivate let number: UInt64?
+  }
+
   /// Runs work that the next daemon can do again. When the drain begins, the work is cancelled and not waited for.
   ///
   /// - Throws: `shuttingDown` as soon as the drain has begun; the work's error.
   func repeatable<Value: Sendable>(
     _ body: @escaping @Sendable @concurrent () async throws -> Value
   ) async throws -> Value {
+    let work = try start(body)
+    defer { remove(work.number) }
+    return try await withTaskCancellationHandler {
+      try await work.outcome.valueIgnoringCancellation()
+    } onCancel: {
+      work.task.cancel()
+    }
+  }
+
+  /// Starts work like `repeatable`. The caller calls `abandon` when it no longer waits.
+  ///
+  /// - Throws: `shuttingDown` once the drain has begun.
+  func start<Value: Sendable>(
+    _ body: @escaping @Sendable @concurrent () async throws -> Value
+  ) throws(SDKError) -> Work<Value> {
     try check()
     let outcome = Promise<Value>()
     waits.withLock { $0.tasks += 1 }
@@ -72,12 +95,13 @@ public final class Drain: Sendable {
       outcome.resolve(.failure(SDKError.shuttingDown))
       task.cancel()
     }
-    defer { remove(number) }
-    return try await withTaskCancellationHandler {
-      try await outcome.valueIgnoringCancellation()
-    } onCancel: {
-      task.cancel()
-    }
+    return Work(outcome: outcome, task: task, number: number)
+  }
+
+  /// Cancels work that nobody waits for any longer.
+  func abandon<Value>(_ work: Work<Value>) {
+    remove(work.number)
+    work.task.cancel()
   }
 
   /// Waits until the work that `begin` has cancelled has ended, up to a quarter of a second after the beginning.
