@@ -1,3 +1,4 @@
+import Doubles
 import JSONRPC
 import SDKProtocol
 import Synchronization
