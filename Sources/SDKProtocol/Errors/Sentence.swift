@@ -106,7 +106,7 @@ public enum Sentence: String, Sendable, CaseIterable {
     case (.tryLater, .ru): "Сейчас это не работает. Пожалуйста, попробуйте немного позже."
     case (.signInFailed, .en): "Signing in did not work. Please try again, or ask the staff."
     case (.signInFailed, .de):
-      "Die Anmeldung hat nicht funktioniert. Bitte versuchen Sie es noch einmal oder fragen Sie das Personal."
+      "Die Anmeldung ist nicht gelungen. Bitte versuchen Sie es noch einmal oder fragen Sie das Personal."
     case (.signInFailed, .fr): "La connexion a échoué. Veuillez réessayer ou vous adresser au personnel."
     case (.signInFailed, .es): "No se ha podido iniciar sesión. Inténtelo de nuevo o pregunte al personal, por favor."
     case (.signInFailed, .ru): "Войти не удалось. Пожалуйста, попробуйте ещё раз или обратитесь к сотрудникам."
