@@ -123,7 +123,7 @@ import Testing
     #expect(place.configuration == "/etc/sdkd/sdkd.toml" && place.state == "/var/lib/sdkd")
     #expect(place.systemctl("restart", "service", byHand: "restart it") == "restart it")
     #expect(RestoreVerb.next(place) == "start the daemon, then sdkctl status")
-    #expect(UnitQuestion(place).answer(until: .now + .seconds(1)).check == nil)
+    #expect(UnitAnswer(place, until: .now + .seconds(1)).check == nil)
     #expect(
       ProviderCheck.missingSocket(of: "front-desk", id: "desk", place)?.advice
         == "set provider.command: no unit runs in a container")

@@ -99,7 +99,7 @@ struct BundleSources {
 
 extension Result where Failure == any Error {
   /// Creates the result of an asynchronous call.
-  init(catching body: () async throws -> Success) async {
+  fileprivate init(catching body: () async throws -> Success) async {
     do { self = .success(try await body()) } catch { self = .failure(error) }
   }
 }

@@ -22,15 +22,12 @@ struct Doctor {
       found += more
       progress.show("Looking at \(next) …")
     }
-    add([], next: "the socket and the daemon")
-    let start = ContinuousClock.now
-    let question = UnitQuestion(place)
-    let answer = await Result(catching: { () async throws in try await context.ask(DaemonInfo.self, Empty()) })
-    let took = start.duration(to: .now)
-    let units = question.answer(until: start + Self.patience + Self.hurry / 2)
+    add([], next: "the socket")
+    // systemd answers at once, unless the machine is very busy.
+    let units = UnitAnswer(place, until: .now + Self.patience)
     let socket = SocketCheck(place: place, caller: caller, cure: units.cure)
     add([socket.finding] + units.findings, next: "the daemon")
-    let daemon = await reach(answer, took, cure: units.cure)
+    let daemon = await reach(cure: units.cure)
     let unitLimit = units.check?.service.descriptors
     guard let info = daemon.info else {
       let descriptors = [DescriptorCheck.finding(process: nil, unit: unitLimit, self.place)].compactMap(\.self)
@@ -82,13 +79,13 @@ struct Doctor {
     Finding(.failing, "daemon", message, advice: place.systemctl("restart", "service", byHand: "restart it"))
   }
 
-  private func reach(
-    _ answer: Result<JSON, any Error>, _ took: Duration, cure: String?
-  ) async -> (info: JSON?, findings: [Finding]) {
-    switch answer {
-    case .success(let info):
-      return (info, [daemon(info, milliseconds: took / .milliseconds(1))] + (await health()))
-    case .failure(let error):
+  private func reach(cure: String?) async -> (info: JSON?, findings: [Finding]) {
+    let start = ContinuousClock.now
+    do {
+      let info = try await context.ask(DaemonInfo.self, Empty())
+      let took = start.duration(to: .now) / .milliseconds(1)
+      return (info, [daemon(info, milliseconds: took)] + (await health()))
+    } catch {
       let failure = CommandFailure(error)
       let message = failure?.message ?? "The daemon can't be asked."
       if failure?.reason == SDKClientError.timeout.reason {

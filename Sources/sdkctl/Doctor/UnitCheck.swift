@@ -52,7 +52,7 @@ struct UnitCheck {
   let service: State
   let socket: State
 
-  /// Reads the states of a daemon's two units, as `UnitQuestion` gets them. Returns `nil` for other text.
+  /// Reads the states of a daemon's two units, as `UnitAnswer` gets them. Returns `nil` for other text.
   init?(place: DaemonPlace, answer: String) {
     let lines = answer.split(separator: "\n", omittingEmptySubsequences: false)
     let units = lines.split(whereSeparator: \.isEmpty).map { State($0.joined(separator: "\n")) }
