@@ -54,7 +54,7 @@ public final class Drain: Sendable {
   }
 
   /// Work in progress that the next daemon can do again.
-  struct Work<Value: Sendable>: Sendable {
+  struct Repeatable<Value: Sendable>: Sendable {
     /// The result; `shuttingDown` as soon as the drain has begun.
     let outcome: Promise<Value>
     fileprivate let task: Task<Void, Never>
@@ -81,7 +81,7 @@ public final class Drain: Sendable {
   /// - Throws: `shuttingDown` once the drain has begun.
   func start<Value: Sendable>(
     _ body: @escaping @Sendable @concurrent () async throws -> Value
-  ) throws(SDKError) -> Work<Value> {
+  ) throws(SDKError) -> Repeatable<Value> {
     try check()
     let outcome = Promise<Value>()
     waits.withLock { $0.tasks += 1 }
@@ -95,11 +95,11 @@ public final class Drain: Sendable {
       outcome.resolve(.failure(SDKError.shuttingDown))
       task.cancel()
     }
-    return Work(outcome: outcome, task: task, number: number)
+    return Repeatable(outcome: outcome, task: task, number: number)
   }
 
   /// Cancels work that nobody waits for any longer.
-  func abandon<Value>(_ work: Work<Value>) {
+  func abandon<Value>(_ work: Repeatable<Value>) {
     remove(work.number)
     work.task.cancel()
   }
