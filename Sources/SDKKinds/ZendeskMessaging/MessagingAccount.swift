@@ -113,7 +113,7 @@ final class MessagingAccount: Sendable {
 }
 
 extension SDKError {
-  /// Whether the error may mean that the vendor's account has moved: there is no such app or user, or no useful answer.
+  /// Whether the error may mean that the vendor's account has moved: the vendor knows no such app or user, or can't be reached.
   fileprivate var maySignifyMove: Bool { isMissing || origin == .unreachable && reason != .rateLimited }
 
   /// Whether the vendor knows no such app or user.

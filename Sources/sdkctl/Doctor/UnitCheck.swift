@@ -138,7 +138,7 @@ struct UnitCheck {
 struct UnitAnswer {
   /// The units; `nil` where systemd does not run, and for a daemon without units.
   var check: UnitCheck?
-  /// What is said of the units, or of an answer that did not come.
+  /// The findings about the units, or about a missing answer.
   var findings: [Finding] = []
   /// The command that starts what is stopped; `nil` if the units run.
   var cure: String? { check?.cure }

@@ -5,7 +5,7 @@ import JSONRPC
 struct Image: Sendable {
   /// The manifest that `index.json` leads to.
   let manifest: JSON
-  /// What the image says about a start: user, variables, entry point, volumes.
+  /// The image's settings for a start: user, variables, entry point, volumes.
   let configuration: JSON
 
   init() throws {

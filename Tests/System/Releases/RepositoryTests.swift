@@ -3,7 +3,7 @@ import Testing
 
 /// The apt repository of a release, on booted systems.
 @Suite struct RepositoryTests {
-  /// Where the releases are in a machine.
+  /// The folder of the releases in a machine.
   private static let releases = "--bind-ro=\(MachineRoot.releases):/srv/releases"
 
   /// The page that says how to install.

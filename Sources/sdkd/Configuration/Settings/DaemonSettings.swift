@@ -21,7 +21,7 @@ struct DelegateSettings: SettingValues, Hashable {
 
 /// `[events]`.
 struct EventSettings: SettingValues, Hashable {
-  /// How long events are kept, and how many.
+  /// The maximum age of events, and their maximum number for each instance.
   var retention = EventRetention()
 
   static let table = SettingTable<Self>(
