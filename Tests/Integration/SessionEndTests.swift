@@ -92,6 +92,32 @@ import Testing
   }
 
   @Test(
+    "A user whom a superseded login has logged out is not signed in, even if the next call fails",
+    arguments: [["user": "u-alice"], ["user": "u-carol"], [:]] as [JSONObject])
+  func R16_aUserWhomASupersededLoginHasLoggedOutIsNotSignedIn(next: JSONObject) throws {
+    let desk = try EdnaDesk(settings: ["on_switch": "logout", "timeout": "2s"])
+    try desk.authorize("u-alice")
+    try desk.script("WS /ed/ws CLIENT_OFFLINE", ["delayMs": 700])
+    let bob = try desk.begin("u-bob")
+    try eventually("alice's logout is on its way") { try desk.frames("CLIENT_OFFLINE").count == 1 }
+    try desk.script("WS /ed/ws CLIENT_OFFLINE", ["drop": true])
+    if let user = next["user"]?.stringValue {
+      try desk.script("WS /ed/ws registerDevice", ["drop": true])
+      #expect(try desk.failure("authorize", EdnaDesk.user(user).merged(with: ["wait": true])).reason == "timeout")
+    } else {
+      try desk.call("logout", ["wait": true])
+    }
+    #expect(try desk.events().first { $0["operation"]?.stringValue == bob }?["type"] == "loginSuperseded")
+    #expect(try desk.state == "loggedOut")
+    let ends = try desk.events("userLoggedOut")
+    #expect(ends.count == 1)
+    #expect(ends.first?["data"]?["cause"] == (next["user"] == nil ? "explicit" : "switch"))
+    #expect(try desk.offline == ["u-alice"])
+    try desk.authorize("u-alice")
+    try desk.waitUntilOnline("u-alice")
+  }
+
+  @Test(
     "A failed history after CLIENT_INFO does not undo the login",
     arguments: [["status": 503], ["status": 403], ["hang": true]] as [JSONObject])
   func E4_aHistoryThatFailsDoesNotUndoTheLogin(script: JSONObject) throws {

@@ -54,7 +54,7 @@ extension InstanceCore {
       : .end(ended, of: service, rests: rests, wipe: wipe, isKnownToVendor: isKnown)
     // A credential that was provided for the wiped user must not sign them in again.
     if actions.contains(.wipe) { state.provided = nil }
-    if case .signOutAccepted = input, actions.contains(.wipe) { state.lastSignOut = state.machine.epoch }
+    if input.tellsThatVendorKnows, actions.contains(.wipe) { state.lastSignOut = state.machine.epoch }
     if case .verifying = former.machine.activity, pending.adopts { state.recovery.supplied(context.now) }
     if pending.isDurable {
       state.identity = pending.record
@@ -68,6 +68,7 @@ extension InstanceCore {
       step.add(state.compareClocks(isAccepted: isAccepted, context), on: service)
     }
     if case .probed(_, .accepted, _) = input { step.add(state.compareClocks(isAccepted: true, context), on: service) }
+    if case .formerEnded = input, actions.contains(.wipe) { state.running?.beginAnew(from: state.identity) }
     if pending.restoresPushes { step.add(.restorePushes, on: service) }
     for case .announce(let notice) in actions {
       var tokenId: TokenID?

@@ -38,6 +38,18 @@ extension InstanceCore {
     return apply(.signInAccepted(epoch: epoch, as: acceptance), on: service, with: result, context)
   }
 
+  /// Applies the vendor's confirmation that the former user's session has ended for a login. If the login was superseded
+  /// meanwhile, it counts as long as that user's credential has not changed.
+  mutating func formerEnded(
+    _ credential: Credential?, epoch: UInt64, on service: String?, _ context: StepContext
+  ) -> Step {
+    let state = self[service]
+    guard epoch == state?.machine.epoch || state?.identity.credential?.tokenId == credential?.tokenId else {
+      return Step()
+    }
+    return received(.formerEnded(epoch: epoch, informed: true), on: service, context)
+  }
+
   // MARK: Answers of the bridge
 
   /// Handles a response of the bridge: checks the credential in it, which is then shown to the vendor. An invalid one

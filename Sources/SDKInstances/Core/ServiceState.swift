@@ -145,4 +145,10 @@ struct RunningActivity: Sendable {
   var events: [EventType] = []
 
   init(_ id: ActivityID) { self.id = id }
+
+  /// Continues with the identity that is left after the end of the user for whom the activity began.
+  mutating func beginAnew(from identity: IdentityRecord) {
+    sameUser = nil
+    basis = identity.kindState
+  }
 }

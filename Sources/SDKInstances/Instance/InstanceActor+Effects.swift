@@ -70,13 +70,15 @@ extension InstanceActor {
     case .signIn(let credential): startLogin(on: service) { await work.signIn(credential) }
     case .createAnonymousUser: startLogin(on: service) { await work.createAnonymousUser() }
     case .endFormer(let credential):
-      let end = beginSessionEnd(of: core[service].map { core.adapter.sessionKeys(of: $0.identity) } ?? [])
+      let earlier = sessionEnds(of: service)
+      let end = beginSessionEnd(of: core.sessionKeys(of: service))
       startLogin(on: service) {
         defer { end?.resolve(.success(())) }
-        await work.endFormer(credential)
+        await work.endFormer(credential, after: earlier)
       }
     case .endSession(let credential, let kindState):
-      operations.start { await work.endSession(credential, kindState: kindState) }
+      let earlier = sessionEnds(of: service)
+      operations.start { await work.endSession(credential, kindState: kindState, after: earlier) }
     case .renewItself: operations.start { await work.renewItself() }
     case .verify(let offered, let isProvided):
       let end = beginOpening(on: service)

@@ -61,19 +61,34 @@ extension InstanceActor {
   ///
   /// - Returns: whether there was one, so that the vendor must be asked whether it still accepts the credential.
   func awaitSessionEnds(of credential: CheckedCredential) async -> Bool {
-    let keys = core.adapter.sessionKeys(of: credential)
-    let ends = sessionEnds.filter { end in
-      end.promise.result == nil && keys.map { !$0.isDisjoint(with: end.keys) } ?? true
-    }
+    let ends = sessionEnds(of: core.adapter.sessionKeys(of: credential))
+    await wait(for: ends)
+    return !ends.isEmpty
+  }
+
+  /// Returns the requests in progress that may end one of these sessions; all of them for `nil`.
+  private func sessionEnds(of keys: Set<Secret>?) -> [SessionEnd] {
+    sessionEnds.filter { end in end.promise.result == nil && keys.map { !$0.isDisjoint(with: end.keys) } ?? true }
+  }
+
+  /// Returns the requests in progress that end the session of a service's user.
+  func sessionEnds(of service: String?) -> [SessionEnd] { sessionEnds(of: core.sessionKeys(of: service)) }
+
+  /// Waits for requests that end sessions, at most the instance's `timeout`.
+  func wait(for ends: [SessionEnd]) async {
     let limit = WaitLimit(core.adapter.traits.common.timeout)
     for end in ends {
       try? await end.promise.value(within: limit.left, of: id, lacking: "A logout in progress has not ended")
     }
-    return !ends.isEmpty
   }
 }
 
 extension InstanceCore {
+  /// Returns the keys of the session of a service's user.
+  func sessionKeys(of service: String?) -> Set<Secret> {
+    self[service].map { adapter.sessionKeys(of: $0.identity) } ?? []
+  }
+
   /// Whether a service is signed in with one of these sessions.
   func isInUse(_ keys: Set<Secret>, on state: ServiceState) -> Bool {
     state.machine.hasIdentity && !keys.isDisjoint(with: adapter.sessionKeys(of: state.identity))

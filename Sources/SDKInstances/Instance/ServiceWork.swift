@@ -57,6 +57,9 @@ struct ServiceWork: Sendable {
   func signIn(_ credential: CheckedCredential) async {
     var credential = credential
     credential.mayHaveEnded = await instance.awaitSessionEnds(of: credential)
+    // The end of a session may have wiped the identity.
+    let present = await instance.core[service]
+    let identity = present?.machine.epoch == epoch ? present?.identity ?? identity : identity
     do throws(SDKError) {
       let result = originating(try await adapter.signIn(credential, from: identity))
       await instance.signedIn(result, epoch: epoch, on: service)
@@ -75,28 +78,37 @@ struct ServiceWork: Sendable {
   }
 
   /// Ends the session of a credential at the vendor, and reports the outcome to the instance.
-  func endSession(_ credential: Credential?, kindState: [String: Secret]) async {
+  ///
+  /// - Parameter earlier: the requests in progress that end the same session.
+  func endSession(_ credential: Credential?, kindState: [String: Secret], after earlier: [SessionEnd]) async {
     var identity = identity
     identity.kindState = kindState
-    let error = await signOutFailure(credential, of: identity)
+    let error = await signOutFailure(credential, of: identity, after: earlier)
     await receive(error.map { .signOutFailed(epoch: epoch, $0) } ?? .signOutAccepted(epoch: epoch))
   }
 
   /// Ends the session of the former user before another one's login, and reports the outcome to the instance.
-  func endFormer(_ credential: Credential?) async {
-    switch await signOutFailure(credential, of: identity) {
-    case nil: await receive(.formerEnded(epoch: epoch, informed: true))
+  func endFormer(_ credential: Credential?, after earlier: [SessionEnd]) async {
+    switch await signOutFailure(credential, of: identity, after: earlier) {
+    case nil: await instance.step(service) { $0.formerEnded(credential, epoch: epoch, on: service, $1) }
     // The vendor's refusal counts as the end of the session: the credential has no session to end.
     case let error? where error.origin == .vendor: await receive(.formerEnded(epoch: epoch))
     case let error?: await receive(.formerEndFailed(epoch: epoch, error))
     }
   }
 
-  private func signOutFailure(_ credential: Credential?, of identity: IdentityRecord) async -> SDKError? {
+  private func signOutFailure(
+    _ credential: Credential?, of identity: IdentityRecord, after earlier: [SessionEnd]
+  ) async -> SDKError? {
     let connection = await instance.connectionToLeave(service)
-    return await failure { () throws(SDKError) in
+    let error = await failure { () throws(SDKError) in
       try await adapter.signOut(credential, of: identity, on: connection)
     }?.refusingIfClientError
+    // An earlier request, which may have closed the connection, can have ended the session.
+    guard error != nil, !earlier.isEmpty else { return error }
+    await instance.wait(for: earlier)
+    let present = await instance.core[service]?.machine
+    return present?.epoch == epoch && present?.standing == AuthenticationMachine.Standing.none ? nil : error
   }
 
   /// Undoes a login, or the creation of an anonymous user, whose result came too late to be used: logs the user out and

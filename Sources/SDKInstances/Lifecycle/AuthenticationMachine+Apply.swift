@@ -5,7 +5,9 @@ extension AuthenticationMachine {
   public mutating func apply(_ input: Input) -> [Action] {
     switch input {
     case .signIn(let sameUser): return signIn(sameUser: sameUser)
-    case .formerEnded(let began, _): return isCurrent(began, .endingFormer) ? formerEnded() : []
+    case .formerEnded(let began, let informed):
+      if isCurrent(began, .endingFormer) { return formerEnded() }
+      return informed ? formerEndedLate() : []
     case .formerEndFailed(let began, let error):
       return isCurrent(began, .endingFormer) ? endSignIn(error) : []
     case .signInAccepted(let began, let acceptance):
@@ -120,9 +122,27 @@ extension AuthenticationMachine {
 
   private mutating func formerEnded() -> [Action] {
     activity = .signingIn
+    return (hasIdentity ? leave() : []) + [.exchange]
+  }
+
+  /// Handles the end of the present user's session at the vendor for a login that was superseded meanwhile.
+  private mutating func formerEndedLate() -> [Action] {
+    guard hasIdentity else { return [] }
+    switch activity {
+    case .askingForSignOut, .signingOut:
+      // Its own request fails, or ends what has ended. The user is signed out with it.
+      standing = .none
+      return []
+    case .endingFormer, .signingIn, .creatingAnonymous: return leave()
+    case .idle, .renewing, .confirming, .asking, .verifying, .probing: return begin(.idle) + leave()
+    }
+  }
+
+  /// Leaves the user, whose session has ended for the sake of a login, while the activity continues.
+  private mutating func leave() -> [Action] {
     phase = .loggedOut
     standing = .none
-    return [.wipe, .announce(.loggedOut(.switch)), .exchange]
+    return [.wipe, .announce(.loggedOut(.switch))]
   }
 
   private mutating func signedIn(_ acceptance: Acceptance) -> [Action] {

@@ -5,7 +5,8 @@ extension AuthenticationMachine {
   public enum Input: Sendable, Hashable {
     /// A login begins; `sameUser` is `nil` when no user is signed in.
     case signIn(sameUser: Bool?)
-    /// The former user's session has ended. `informed` is whether the vendor has been notified of it.
+    /// The former user's session has ended. `informed` is whether the vendor has been notified of it; a login that was
+    /// superseded meanwhile then still ends that session.
     case formerEnded(epoch: UInt64, informed: Bool = false)
     case formerEndFailed(epoch: UInt64, SDKError)
     /// A login was accepted, or prepared without the vendor for the first call that needs a credential.

@@ -87,6 +87,9 @@ KNOWN = [
     ("f", "a late refresh of a grant that another service gets", [
         shared("alice", "cases"), REST, hold("refresh", 0.8), ("fault", {"route": "revocation", "fault": "503"}),
         ("refresh", {}), again("bob", pause=0.1), shared("alice", "knowledge", False, pause="answer"), REST]),
+    ("e", "a user who returns in vain while they are logged out", [
+        ("settings", {"settings": {"on_switch": "logout"}}), *IN, hold("CLIENT_OFFLINE", 0.2), again("bob"),
+        ("fault", {"route": "registerDevice", "fault": "cut"}), again("alice", line=1, pause=0.05, wait=True)]),
     ("f", "settings whose revocation is on its way", [
         shared("alice", "cases"), REST, hold("revocation", 0.8), ("sign_out", {}),
         shared("alice", "knowledge", False, pause=0.1), REST]),

@@ -237,9 +237,10 @@ struct CoreWalk {
             core.received(.anonymousAccepted(epoch: epoch), on: service, with: visitor, context)
           }
       case .endFormer:
-        step = core.received(
-          failure.map { .formerEndFailed(epoch: epoch, $0) } ?? .formerEnded(epoch: epoch, informed: true), on: service,
-          context)
+        step =
+          if let failure { core.received(.formerEndFailed(epoch: epoch, failure), on: service, context) } else {
+            core.formerEnded(work.identity.credential, epoch: epoch, on: service, context)
+          }
       case .endSession:
         step = core.received(
           failure.map { .signOutFailed(epoch: epoch, $0) } ?? .signOutAccepted(epoch: epoch), on: service, context)

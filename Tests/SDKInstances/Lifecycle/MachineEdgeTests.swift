@@ -65,6 +65,24 @@ struct MachineEdgeTests {
     #expect(machine.apply(.signInAccepted(epoch: 5)).contains(.announce(.loggedIn)))
   }
 
+  @Test(
+    "The late end of a session leaves the user whose session it was",
+    arguments: [
+      (.signIn(sameUser: true), [.wipe, .announce(.loggedOut(.switch))]),
+      (.signIn(sameUser: false), [.wipe, .announce(.loggedOut(.switch))]),
+      (.signOut(localOnly: false), []),
+    ] as [(Machine.Input, [Machine.Action])])
+  func theLateEndOfASession(next: Machine.Input, actions: [Machine.Action]) {
+    var machine = machine(.authenticated, .usable, onAnotherUser: .signOutFirst)
+    _ = machine.apply(.signIn(sameUser: false))
+    let epoch = machine.epoch
+    _ = machine.apply(next)
+    #expect(machine.apply(.formerEnded(epoch: epoch)) == [], "a session that the vendor did not end")
+    #expect(machine.apply(.formerEnded(epoch: epoch, informed: true)) == actions)
+    #expect(machine.apply(.formerEnded(epoch: epoch, informed: true)) == [])
+    #expect(!machine.mayHandOut)
+  }
+
   @Test func `M1: a newer login supersedes, and the older one's acceptance is undone`() {
     var machine = machine(.noUser, .none)
     _ = machine.apply(.signIn(sameUser: nil))

@@ -48,7 +48,10 @@ struct MachineRules {
       "only an acceptance signs in, or a clock that was set back",
       after.phase != .authenticated || before.phase == .authenticated || adopts || input == .revived)
     rule("nothing rests on a dead credential", !isAtRest(after) || ![.expired, .refused].contains(after.standing))
-    if let epoch = input.epoch, epoch != before.epoch {
+    if isLateEnd, before.hasIdentity {
+      let isLeft = after.phase == .loggedOut && wipes
+      rule("a user whose session has ended is not signed in", isLeft || after.isSigningOut && after.standing == .none)
+    } else if let epoch = input.epoch, epoch != before.epoch {
       rule("a stale result changes nothing", after == before)
       rule("a stale result does nothing but undo a late login", actions == (input.makesUser ? [.undo] : []))
     }
@@ -90,6 +93,11 @@ struct MachineRules {
   private var mayAsk: Bool {
     if case .renew = input { return true }
     return before.hasIdentity && after.hasIdentity || before.isRecovering
+  }
+
+  /// Whether the vendor confirms the end of a session, which a superseded login had asked for.
+  private var isLateEnd: Bool {
+    if case .formerEnded(let epoch, informed: true) = input { epoch != before.epoch } else { false }
   }
 
   private var isDeath: Bool {
@@ -143,7 +151,8 @@ extension AuthenticationMachine.Input {
     ]
     for epoch in epochs {
       inputs += [
-        .formerEnded(epoch: epoch), .signInAccepted(epoch: epoch), .signOutAccepted(epoch: epoch),
+        .formerEnded(epoch: epoch), .formerEnded(epoch: epoch, informed: true), .signInAccepted(epoch: epoch),
+        .signOutAccepted(epoch: epoch),
         .anonymousAccepted(epoch: epoch), .credentialAccepted(epoch: epoch), .answered(epoch: epoch, .credential),
         .answered(epoch: epoch, .denied(SampleErrors.denied)), .answered(epoch: epoch, .failed(SampleErrors.failed)),
         .answered(epoch: epoch, .failed(SampleErrors.none)), .credentialRefused(epoch: epoch, vendor),
