@@ -7,9 +7,11 @@ import Testing
   static let ports = ["0", "65536", "70000", "2147483648", "9223372036854775808"]
 
   private static let urls: [(kind: String, setting: String)] = [
-    ("zendesk.messaging", "base_url"), ("zendesk.messaging", "settings_url"), ("zendesk.messaging", "realtime_url"),
-    ("zendesk.support", "base_url"), ("salesforce.chat", "login_url"), ("edna.chatcenter", "rest_url"),
-    ("edna.chatcenter", "ws_url"), ("zendesk.chat", "id_url"), ("zendesk.chat", "mediator_url"),
+    (KindSample.messaging.kind, "base_url"), (KindSample.messaging.kind, "settings_url"),
+    (KindSample.messaging.kind, "realtime_url"),
+    (KindSample.support.kind, "base_url"), (KindSample.salesforce.kind, "login_url"),
+    (KindSample.edna.kind, "rest_url"),
+    (KindSample.edna.kind, "ws_url"), (KindSample.chat.kind, "id_url"), (KindSample.chat.kind, "mediator_url"),
   ]
 
   @Test("A definition's URL with such a port is refused, and port 65535 is taken", arguments: urls)
@@ -40,13 +42,13 @@ import Testing
       let key = Data(JSONWriter.bytes(of: ["settings_url": .string(url)])).base64EncodedString()
       let refused = try line.failure(
         "instance.create",
-        ["instance": "key", "kind": "zendesk.messaging", "settings": ["channel_key": .string(key)]])
+        ["instance": "key", "kind": .string(KindSample.messaging.kind), "settings": ["channel_key": .string(key)]])
       #expect(refused.reason == "invalidChannelKey" || refused.code == -32602, "\(port)")
       let id = "desk-\(index)"
       try line.call(
         "instance.create",
         [
-          "instance": .string(id), "kind": "zendesk.messaging",
+          "instance": .string(id), "kind": .string(KindSample.messaging.kind),
           "settings": ["settings_url": .string(try desk.vendor.messaging + "/settings"), "timeout": "5s"],
         ])
       try desk.vendor.script([

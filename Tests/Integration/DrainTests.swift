@@ -156,7 +156,7 @@ import Testing
       "the owner's data for a login",
       { desk, line in
         try desk.create(
-          "desk", kind: "zendesk.support", on: line, settings: try KindSample.support.settings(desk.vendor),
+          "desk", kind: KindSample.support.kind, on: line, settings: try KindSample.support.settings(desk.vendor),
           provider: try desk.provider("touch '\(desk.folder.path)/asked'; exec sleep 600"))
         let call = line.begin("support.setIdentity", ["instance": "desk", "identity": ["type": "jwt"]])
         try desk.waits(for: "asked")
@@ -192,7 +192,7 @@ import Testing
       "a call that came before on its connection",
       { desk, line in
         try desk.create(
-          "desk", kind: "zendesk.support", on: line, settings: try KindSample.support.settings(desk.vendor),
+          "desk", kind: KindSample.support.kind, on: line, settings: try KindSample.support.settings(desk.vendor),
           provider: try desk.provider("touch '\(desk.folder.path)/asked'; exec sleep 600"))
         line.begin("support.setIdentity", ["instance": "desk", "identity": ["type": "jwt"]])
         try desk.waits(for: "asked")

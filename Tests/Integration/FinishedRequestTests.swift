@@ -67,7 +67,7 @@ import Testing
       begin: { desk, line in
         let settings = try KindSample.salesforce.settings(desk.vendor)
           .merged(with: ["client_id": .string(ServiceDesk.rotating)])
-        try desk.create("desk", kind: "salesforce.chat", on: line, settings: settings)
+        try desk.create("desk", kind: KindSample.salesforce.kind, on: line, settings: settings)
         let grant = try desk.vendor.request(
           "POST", "/_grant", ["user": "alice", "client_id": .string(ServiceDesk.rotating)])
         try line.call(
@@ -105,7 +105,8 @@ import Testing
     SentOnce(
       name: "the exchange of a JWT that the caller has supplied",
       begin: { desk, line in
-        try desk.create("desk", kind: "zendesk.chat", on: line, settings: try KindSample.chat.settings(desk.vendor))
+        try desk.create(
+          "desk", kind: KindSample.chat.kind, on: line, settings: try KindSample.chat.settings(desk.vendor))
         let jwt = try Vendor.mint("alice", ttl: 300, ["--sdk", "chat"])
         try line.call("chat.setIdentity", ["instance": "desk", "jwt": .string(jwt)])
         try delay("POST /authenticated/web/jwt", desk)
@@ -186,7 +187,7 @@ import Testing
     let settings = try KindSample.edna.settings(desk.vendor).merged(with: Desk.lazy)
     let script = "touch '\(desk.folder.path)/asked'; exec sleep 600"
     let provider = (try desk.provider(script).objectValue ?? [:]).merged(with: ["timeout": "10m"])
-    try desk.create("desk", kind: "edna.chatcenter", on: line, settings: settings, provider: .object(provider))
+    try desk.create("desk", kind: KindSample.edna.kind, on: line, settings: settings, provider: .object(provider))
     let end = Date().addingTimeInterval(Double(Vendor.shortLife))
     let auth: JSON = ["token": .string(Self.jwt(endingAt: end))]
     try line.call("chatCenter.authorize", .object(Self.ednaUser.merged(with: ["auth": auth, "wait": true])))

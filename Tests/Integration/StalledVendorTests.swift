@@ -6,8 +6,8 @@ import Testing
 @Suite struct StalledVendorTests {
   /// The settings that name the vendor's HTTP backend.
   private static let urls = [
-    "zendesk.messaging": "base_url", "zendesk.support": "base_url", "salesforce.chat": "login_url",
-    "zendesk.chat": "id_url", "edna.chatcenter": "rest_url",
+    KindSample.messaging.kind: "base_url", KindSample.support.kind: "base_url", KindSample.salesforce.kind: "login_url",
+    KindSample.chat.kind: "id_url", KindSample.edna.kind: "rest_url",
   ]
 
   private func create(
@@ -16,7 +16,7 @@ import Testing
     let name = try #require(Self.urls[sample.kind])
     var settings: JSONObject = ["timeout": timeout]
     // Account settings that can't be read are `network`, whatever the reason (S3).
-    if sample.kind == "zendesk.support" { settings["authentication"] = "jwt" }
+    if sample.kind == KindSample.support.kind { settings["authentication"] = "jwt" }
     settings[name] = .string("http://127.0.0.1:\(server.port)/v")
     try desk.create("desk", sample, user: "alice", on: line, settings: settings)
   }
@@ -53,7 +53,7 @@ import Testing
     let line = try desk.connect()
     try create(sample, at: server, timeout: "10m", on: line, in: desk)
     _ = try begin(sample, on: line, in: desk)
-    if sample.kind == "zendesk.chat" { line.begin("token.get", ["instance": "desk"]) }
+    if sample.kind == KindSample.chat.kind { line.begin("token.get", ["instance": "desk"]) }
     try eventually("the vendor is asked") { server.requests >= 1 }
     // Requests that are under way get the grace of ten seconds, and are cancelled then.
     #expect(desk.stop() == 0)

@@ -95,7 +95,7 @@ struct SuppliedURLTests {
     let script = "#!/bin/sh\necho '\(JSONWriter.text(of: answer))'\n"
     let program = try desk.write("provider-\(place)", script, mode: 0o755)
     return """
-      kind = "salesforce.chat"
+      kind = KindSample.salesforce.kind
       [settings]
       client_id = "C"
       client_secret = "\(secret)"
@@ -242,7 +242,7 @@ struct SuppliedURLTests {
     #expect(lines.contains { $0.contains("without.toml") && $0.contains("settings.login_url") })
     #expect(lines.contains { $0.contains("key.toml") && $0.contains("attacker.test") })
     let line = try desk.connect()
-    let create: JSONObject = ["instance": "new", "kind": "salesforce.chat"]
+    let create: JSONObject = ["instance": "new", "kind": .string(KindSample.salesforce.kind)]
     let settings: JSONObject = ["client_id": "C", "client_secret": .string(Self.secret)]
     let refused = try line.failure("instance.create", .object(create.merged(with: ["settings": .object(settings)])))
     #expect(refused.data["member"] == "settings.login_url")
@@ -252,17 +252,20 @@ struct SuppliedURLTests {
     #expect(removed.data["member"] == "settings.login_url")
     let wrongKey = try line.failure(
       "instance.create",
-      ["instance": "b", "kind": "zendesk.messaging", "settings": ["channel_key": .string(Self.key(.unlisted))]])
+      [
+        "instance": "b", "kind": .string(KindSample.messaging.kind),
+        "settings": ["channel_key": .string(Self.key(.unlisted))],
+      ])
     #expect(wrongKey.reason == "accessDenied" && wrongKey.data["member"] == "settings.channel_key", "\(wrongKey)")
   }
 
   /// The settings with a URL to which paths are appended, and the settings beside it that its kind needs.
   static let bases: [(kind: String, member: String, beside: JSONObject)] = [
-    ("zendesk.messaging", "base_url", ["app_id": "a"]),
-    ("zendesk.support", "base_url", ["app_id": "a", "client_id": "c"]),
-    ("salesforce.chat", "login_url", ["client_id": "C", "services": ["chat"]]),
-    ("zendesk.chat", "id_url", ["account_key": "k"]),
-    ("edna.chatcenter", "rest_url", ["ws_url": "wss://own.test/ws", "provider_uid": "p"]),
+    (KindSample.messaging.kind, "base_url", ["app_id": "a"]),
+    (KindSample.support.kind, "base_url", ["app_id": "a", "client_id": "c"]),
+    (KindSample.salesforce.kind, "login_url", ["client_id": "C", "services": ["chat"]]),
+    (KindSample.chat.kind, "id_url", ["account_key": "k"]),
+    (KindSample.edna.kind, "rest_url", ["ws_url": "wss://own.test/ws", "provider_uid": "p"]),
   ]
 
   @Test(
@@ -336,20 +339,20 @@ struct SuppliedURLTests {
   @Test("No kind follows a redirect", arguments: KindSample.all)
   func redirects(sample: KindSample) throws {
     let settings: [String: String] = [
-      "zendesk.messaging": "base_url = \"https://own.test/redirect\"\napp_id = \"a\"",
-      "zendesk.support": "base_url = \"https://own.test/redirect\"\napp_id = \"a\"\nclient_id = \"c\"",
-      "salesforce.chat":
+      KindSample.messaging.kind: "base_url = \"https://own.test/redirect\"\napp_id = \"a\"",
+      KindSample.support.kind: "base_url = \"https://own.test/redirect\"\napp_id = \"a\"\nclient_id = \"c\"",
+      KindSample.salesforce.kind:
         "client_id = \"C\"\nclient_secret = \"\(Self.secret)\"\nlogin_url = \"https://own.test/redirect\"\nservices = [\"cases\"]",
-      "zendesk.chat": "account_key = \"k\"\nid_url = \"https://own.test/redirect\"\nfallback = \"fail\"",
-      "edna.chatcenter": "rest_url = \"https://own.test/redirect\"\nws_url = \"wss://own.test/redirect\"",
+      KindSample.chat.kind: "account_key = \"k\"\nid_url = \"https://own.test/redirect\"\nfallback = \"fail\"",
+      KindSample.edna.kind: "rest_url = \"https://own.test/redirect\"\nws_url = \"wss://own.test/redirect\"",
     ]
     let (desk, trap) = try open { desk in
       [("desk", "kind = \"\(sample.kind)\"\n[settings]\n\(settings[sample.kind] ?? "")")]
     }
     let line = try desk.connect()
     var (method, params) = try sample.signIn(desk.vendor, "desk", "alice")
-    if sample.kind == "salesforce.chat" { params["settings"] = Self.settings("https://listed.test") }
-    if sample.kind == "zendesk.chat" {
+    if sample.kind == KindSample.salesforce.kind { params["settings"] = Self.settings("https://listed.test") }
+    if sample.kind == KindSample.chat.kind {
       params["jwt"] = .string(try Vendor.output("sdk-sandbox", ["mint", "--sdk", "chat", "--external-id", "alice"]))
     }
     let first = try line.answer(line.begin(method, .object(params)))

@@ -32,7 +32,8 @@ import Testing
     let clock = try MovableClock(in: desk)
     try desk.start(environment: clock.environment)
     let line = try desk.connect()
-    try desk.create("desk", kind: "zendesk.support", on: line, settings: try KindSample.support.settings(desk.vendor))
+    try desk.create(
+      "desk", kind: KindSample.support.kind, on: line, settings: try KindSample.support.settings(desk.vendor))
     try desk.signIn("desk", .support, as: "alice", on: line)
     let anonymous: JSON = ["instance": "desk", "identity": ["type": "anonymous"]]
     #expect(try line.failure("support.setIdentity", anonymous).reason == "identityMismatch")
@@ -74,7 +75,7 @@ import Testing
     let former = Vendor(namespace: UUID().uuidString.lowercased())
     let settings = try desk.vendor.messaging + "/settings/5f0000000000000000000002.json"
     try desk.create(
-      "desk", kind: "zendesk.messaging", on: line,
+      "desk", kind: KindSample.messaging.kind, on: line,
       settings: [
         "settings_url": .string(settings), "realtime": "off", "refresh": ["mode": "lazy", "min_interval": 0],
       ],
@@ -111,7 +112,7 @@ import Testing
     let desk = try Desk.open()
     let line = try desk.connect()
     var settings: JSONObject = ["refresh": ["min_interval": 0]]
-    if sample.kind == "zendesk.chat" { settings["fallback"] = "fail" }
+    if sample.kind == KindSample.chat.kind { settings["fallback"] = "fail" }
     try desk.create("desk", sample, user: "alice", on: line, settings: settings)
     try desk.vendor.goDown()
     for _ in 0..<3 { _ = try? desk.signIn("desk", sample, as: "alice", on: line) }

@@ -64,9 +64,9 @@ import Testing
   static func body(_ kind: String, _ words: String) -> JSON {
     let text: JSON = .string("moonlight \(words)")
     switch kind {
-    case "salesforce.chat": return ["error": "invalid_request", "error_description": text]
-    case "zendesk.chat": return ["success": false, "error": text, "details": text]
-    case "edna.chatcenter": return ["error": "UNAUTHORIZED", "errorDetails": text]
+    case KindSample.salesforce.kind: return ["error": "invalid_request", "error_description": text]
+    case KindSample.chat.kind: return ["success": false, "error": text, "details": text]
+    case KindSample.edna.kind: return ["error": "UNAUTHORIZED", "errorDetails": text]
     default: return ["error": ["code": text, "description": text]]
     }
   }
@@ -77,8 +77,8 @@ import Testing
     let line = try desk.connect()
     try line.call("daemon.setLogLevel", ["level": "trace"])
     var settings = try request.kind.settings(desk.vendor).merged(with: ["refresh": ["min_interval": 0]])
-    if request.kind.kind == "salesforce.chat" { settings = settings.merged(with: request.more) }
-    if request.kind.kind == "zendesk.chat" { settings["fallback"] = "fail" }
+    if request.kind.kind == KindSample.salesforce.kind { settings = settings.merged(with: request.more) }
+    if request.kind.kind == KindSample.chat.kind { settings["fallback"] = "fail" }
     try desk.create("desk", kind: request.kind.kind, on: line, settings: settings)
     var credentials = request.credentials
     let words = { (credentials: [String]) in credentials.flatMap(Self.forms).joined(separator: " or ") }
@@ -91,14 +91,14 @@ import Testing
     }
     var (method, params) = try request.kind.signIn(desk.vendor, "desk", "alice")
     switch request.kind.kind {
-    case "zendesk.messaging": params["jwt"] = .string(Self.jwt ?? "")
-    case "zendesk.support": params["identity"] = ["type": "jwt", "token": .string(Self.uniqueId)]
-    case "zendesk.chat":
+    case KindSample.messaging.kind: params["jwt"] = .string(Self.jwt ?? "")
+    case KindSample.support.kind: params["identity"] = ["type": "jwt", "token": .string(Self.uniqueId)]
+    case KindSample.chat.kind:
       let jwt = try Vendor.output(
         "sdk-sandbox", ["mint", "--sdk", "chat", "--external-id", "alice", "--name", "A", "--email", "a@b.c"])
       params["jwt"] = .string(jwt)
       credentials.append(jwt)
-    case "edna.chatcenter": params = params.merged(with: request.more)
+    case KindSample.edna.kind: params = params.merged(with: request.more)
     default:
       for name in ["access_token", "refresh_token"] {
         if let token = params["settings"]?["account"]?[name]?.stringValue { credentials.append(token) }
@@ -140,15 +140,15 @@ import Testing
     for number in 1...2 {
       var (method, params) = try kind.signIn(desk.vendor, "desk", "alice")
       switch kind.kind {
-      case "zendesk.messaging":
+      case KindSample.messaging.kind:
         route = "POST /v2/apps/*/login"
         credentials.append(try Vendor.mint("alice", ttl: 3600 * number))
         params["jwt"] = .string(credentials[number - 1])
-      case "zendesk.support":
+      case KindSample.support.kind:
         route = "POST /access/sdk/jwt"
         credentials.append(number == 1 ? "the/former+unique=id" : "another one: x=y")
         params["identity"] = ["type": "jwt", "token": .string(credentials[number - 1])]
-      case "salesforce.chat":
+      case KindSample.salesforce.kind:
         // Without `id` the vendor is asked whose the second tokens are.
         route = ServiceDesk.userInfo
         var account = try #require(params["settings"]?["account"]?.objectValue)

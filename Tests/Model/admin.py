@@ -75,7 +75,7 @@ class Neighbour(Actor):
         self.line.call("instance.create", {
             "instance": "neighbour", "kind": "zendesk.messaging",
             "settings": kinds.settings("m", self.world.sandbox, "quiet") | {"realtime": "off", "refresh": {"mode": "lazy"}}})
-        self.token = answers.credential("zendesk.messaging", "neighbour", time.time() - 7200, 30 * 86400)
+        self.token = answers.credential("m", "neighbour", time.time() - 7200, 30 * 86400)
         result, error = self.line.call("messaging.loginUser", {"instance": "neighbour", "jwt": self.token})
         if error:
             self.world.fail(f"the neighbour can't sign in: {error}", self.name)

@@ -1,26 +1,19 @@
-"""The five kinds of instances: their settings, their sign-in and sign-out, and the user that an answer names."""
+"""The kinds of instances: their settings, their sign-in and sign-out, and the user that an answer names."""
 import base64, json, threading, time
 
-import answers
+import answers, facts
 from outside import OWN
 
-KINDS = {
-    "m": ("zendesk.messaging", "zm"), "s": ("zendesk.support", "zs"), "f": ("salesforce.chat", "sf"),
-    "c": ("zendesk.chat", "zc"), "e": ("edna.chatcenter", "ed")}
+KINDS = {letter: (kind["name"], kind["sandbox"]["prefix"]) for letter, kind in facts.ALL.items()}
 CLIENT = "3MVG9sandbox.rotating"
 
 
 def settings(letter, vendor, namespace="busy"):
     base = vendor.base(KINDS[letter][1], namespace)
-    common = {"timeout": 2, "refresh": {"min_interval": 0.2, "max_attempts": 2, "deadline": 6}}
-    return common | {
-        "m": {"base_url": base, "app_id": "5f0000000000000000000001"},
-        "s": {"base_url": base, "app_id": "e5dd7520b178e21212f5cc2751a28f4b5a7dc76698dc79bd",
-              "client_id": "mobile_sdk_client_sandbox_jwt"},
-        "f": app(vendor) | {"login_url": base, "services": ["cases", "knowledge"]},
-        "c": {"account_key": "sandboxChatAccountKey000000000001", "id_url": base},
-        "e": {"rest_url": base, "ws_url": vendor.base("ed", namespace, True) + "/ws", "provider_uid": "demo_provider"},
-    }[letter]
+    own = facts.settings(letter, base, vendor.base(KINDS[letter][1], namespace, True))
+    if letter == "f":
+        own |= app(vendor) | {"services": ["cases", "knowledge"]}
+    return own | {"timeout": 2, "refresh": {"min_interval": 0.2, "max_attempts": 2, "deadline": 6}}
 
 
 def app(vendor):
@@ -44,21 +37,17 @@ def sign_in(letter, user, world, life=600, vendor=None):
         account = {name: grant[name] for name in ("access_token", "refresh_token", "instance_url", "id")}
         if vendor is world.outside:
             account = {name: value.replace(world.sandbox.url, OWN) for name, value in account.items()}
-        return "serviceChat.setAuthenticationSettings", {"service": "cases", "settings": {"account": account}}
-    token = answers.credential(KINDS[letter][0], user, world.programs.clock.now(), life)
-    return {
-        "m": ("messaging.loginUser", {"jwt": token}),
-        "s": ("support.setIdentity", {"identity": {"type": "jwt", "token": token}}),
-        "c": ("chat.setIdentity", {"jwt": token}),
-        "e": ("chatCenter.authorize", {"user": {"identifier": user}, "auth": {"token": token}, "wait": True}),
-    }[letter]
+        return sign_out(letter)[0], {"service": "cases", "settings": {"account": account}}
+    token = answers.credential(letter, user, world.programs.clock.now(), life)
+    params = {
+        "m": {"jwt": token}, "s": {"identity": {"type": "jwt", "token": token}}, "c": {"jwt": token},
+        "e": {"user": {"identifier": user}, "auth": {"token": token}, "wait": True}}[letter]
+    return facts.ALL[letter]["sandbox"]["sign_in"]["method"], params
 
 
 def sign_out(letter):
-    return {
-        "m": ("messaging.logoutUser", {}), "s": ("support.clearIdentity", {}),
-        "f": ("serviceChat.setAuthenticationSettings", {"service": "cases", "settings": None}),
-        "c": ("chat.resetIdentity", {}), "e": ("chatCenter.logout", {"wait": True})}[letter]
+    call = facts.ALL[letter]["sandbox"]["sign_out"]
+    return call["method"], json.loads(call.get("params", "{}"))
 
 
 def sent_user(method, params):

@@ -1,6 +1,7 @@
 """The programs of a run: the daemon with its configuration, disk and clock, and the sandbox of the vendors."""
 import json, os, resource, shutil, signal, subprocess, sys, tempfile, threading, time, urllib.error, urllib.request
 
+import facts
 from outside import CERTIFICATE, Outside
 from secrets_of import APP_SECRET
 
@@ -188,7 +189,10 @@ class Programs:
         self.disk = Disk(self.folder)
         self.daemon = Daemon(self.folder, os.path.join(binaries, "sdkd"), self.clock, self.disk, self.outside)
         self.provider = os.path.join(self.folder, "provider")
-        shutil.copy(os.path.join(HERE, "answers.py"), self.folder)
+        for name in ("answers.py", "facts.py"):
+            shutil.copy(os.path.join(HERE, name), self.folder)
+        with open(self.path("kinds.json"), "w") as file:
+            json.dump(facts.ALL, file)
         with open(self.path("strays"), "w") as file:
             json.dump(self.outside.strays, file)
         with open(self.provider, "w") as file:

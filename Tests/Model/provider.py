@@ -59,7 +59,7 @@ if behaviour == "close":
     time.sleep(0.2)
     os._exit(0)
 now = time.time() + float(read("clock", "0") or 0)
-print("a careless log:", answers.credential("zendesk.messaging", instance, now, 60), file=sys.stderr)
+print("a careless log:", answers.credential("m", instance, now, 60), file=sys.stderr)
 stray = random.choice(json.loads(read("strays", '["https://attacker.test"]')))
 reply = answers.answer(question, behaviour, read("user-" + instance, "nobody").strip(), now, int(read("life", "600")), stray)
 if behaviour == "crash":

@@ -1,3 +1,4 @@
+import Foundation
 import JSONRPC
 import Testing
 
@@ -79,7 +80,8 @@ import Testing
       try await machine.enableProvider("answer", program: "/usr/local/libexec/answer")
       // The most verbose log level.
       try await machine.sh("printf '[log]\\nlevel = \"trace\"\\n' > /etc/sdkd/sdkd.toml; systemctl reload sdkd.service")
-      let ended = try await machine.run(["python3", "-c", Self.job], within: 300)
+      let files = try Self.kindFiles()
+      let ended = try await machine.run(["python3", "-c", Self.job] + files, within: 300)
       #expect(ended.status == 0, "\(ended.output)\(ended.error)")
       let count = try await machine.sh("sort -u /root/secrets | grep -c .").output
       #expect((Int(count.dropLast()) ?? 0) >= 30, "\(count) secrets")
@@ -87,18 +89,26 @@ import Testing
         "systemctl stop sdkd.service sandbox; journalctl --sync; journalctl -o export --all > /root/journal")
       let found = try await machine.run(["grep", "-a", "-n", "-F", "-f", "/root/secrets", "/root/journal"])
       #expect(found.status == 1, "\(found.output.prefix(4000))")
-      // The journal has entries of all five kinds, and the same search finds a secret that was logged on purpose.
+      // The journal has entries of all kinds, and the same search finds a secret that was logged on purpose.
       let kinds = try await machine.sh("grep -a -o '^SDKD_KIND=.*' /root/journal | sort -u | wc -l").output
-      #expect(kinds == "5\n")
+      #expect(kinds == "\(files.count)\n")
       let check = "head -n 1 /root/secrets | systemd-cat; journalctl --sync; journalctl -o export --all"
       try await machine.sh("{ \(check); } | grep -a -c -F -f /root/secrets")
     }
   }
 
-  /// Uses every secret of all five kinds: sign-ins, renewals, refused logins, failing providers and sign-outs. Writes
+  /// The files of the kinds in the contract, which name the settings at the sandbox.
+  private static func kindFiles() throws -> [String] {
+    let folder = MachineRoot.project.appendingPathComponent("Contract/SDKKinds")
+    return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map {
+      try String(contentsOf: folder.appendingPathComponent("\($0)/kind.toml"), encoding: .utf8)
+    }
+  }
+
+  /// Uses every secret of all kinds: sign-ins, renewals, refused logins, failing providers and sign-outs. Writes
   /// each secret of at least 12 characters to `/root/secrets`.
   private static let job = #"""
-    import json, os, socket, subprocess, urllib.request
+    import json, os, socket, subprocess, sys, tomllib, urllib.request
     secrets = open("/root/secrets", "w")
     def secret(*values):
         for value in values:
@@ -143,18 +153,17 @@ import Testing
         for name, content in ((instance, text), ("status", str(status))):
             with open("/usr/local/libexec/answer.d/" + name, "w") as out:
                 out.write(content + "\n")
-    url, ws = "http://127.0.0.1:8787", "ws://127.0.0.1:8787"
+    kinds = {kind["word"]: kind for kind in map(tomllib.loads, sys.argv[1:])}
+    def of(word, **more):
+        """The kind with this word, and its settings at the sandbox."""
+        own, place = kinds[word]["sandbox"], "://127.0.0.1:8787/" + kinds[word]["sandbox"]["prefix"]
+        values = {name: value.replace("{http}", "http" + place).replace("{ws}", "ws" + place) if isinstance(value, str)
+                  else value for name, value in own["settings"].items()}
+        return kinds[word]["name"], {**values, **more}
     lazy = {"refresh": {"mode": "lazy", "min_interval": 0}}
     settings = {
-        "messaging": ("zendesk.messaging", {"base_url": url + "/zm", "app_id": "5f0000000000000000000001"}),
-        "support": ("zendesk.support", {"base_url": url + "/zs", "client_id": "mobile_sdk_client_sandbox_jwt",
-                                        "app_id": "e5dd7520b178e21212f5cc2751a28f4b5a7dc76698dc79bd"}),
-        "service": ("salesforce.chat", {"client_id": "3MVG9sandbox.demo", "login_url": url + "/sf",
-                                        "services": ["cases"]}),
-        "guarded": ("salesforce.chat", {"client_id": "3MVG9sandbox.demo", "login_url": url + "/sf",
-                                        "services": ["cases"], "client_secret": secret("a-client-secret-0001")}),
-        "chat": ("zendesk.chat", {"account_key": "sandboxChatAccountKey000000000001", "id_url": url + "/zc"}),
-        "edna": ("edna.chatcenter", {"rest_url": url + "/ed", "ws_url": ws + "/ed/ws", "provider_uid": "demo_provider"}),
+        "messaging": of("messaging"), "support": of("support"), "service": of("salesforce"),
+        "guarded": of("salesforce", client_secret=secret("a-client-secret-0001")), "chat": of("chat"), "edna": of("edna"),
     }
     for name, (kind, values) in settings.items():
         good("instance.create", instance=name, kind=kind, settings={**values, **lazy}, provider={"unit": "answer"})

@@ -54,9 +54,10 @@ public enum DelegateStatus: Sendable, Hashable {
 public enum DelegateAnswer: Sendable, Hashable {
   /// `getToken`, `invalidAuth`: a token, and its expiry where the token does not state it.
   case token(Secret, expiresAt: Timestamp? = nil)
-  /// `getToken`, `invalidAuth` in `zendesk.support`: the id that the owner gives the user.
+  /// `getToken`, `invalidAuth` of a kind whose users have unique ids: the id that the owner gives the user.
   case uniqueId(Secret)
-  /// `getToken`, `invalidAuth`: an answer with any members, such as `scheme` and `signature` in `edna.chatcenter`.
+  /// `getToken`, `invalidAuth`: an answer with any members, such as `scheme` and `signature` where the
+  /// kind has them.
   case credential(DelegateTokenAnswer)
   /// `shouldAuthenticate`: whether to authenticate, and with which settings.
   case authenticate(Bool, settings: JSONObject? = nil)

@@ -46,7 +46,7 @@ enum SharedRules {
 
 /// The rules of Zendesk Messaging for the claims of a user's JWT.
 enum MessagingRules {
-  static func findings(in jwt: DecodedJWT) -> [JWTFinding] {
+  static func findings(in jwt: DecodedJWT, now: Timestamp) -> [JWTFinding] {
     var found = SharedRules.signature(jwt.header)
     if (jwt.header["kid"]?.stringValue ?? "").isEmpty {
       found.append(.init(.warning, "kidMissing", "The header has no kid; the vendor finds the signing key by it."))
@@ -66,7 +66,7 @@ enum MessagingRules {
     } else if let id, id.unicodeScalars.count > 200 {
       found.append(.init(.warning, "externalIdLong", "external_id is longer than 200 characters, too long for some."))
     }
-    return found + email(jwt.payload)
+    return found + email(jwt.payload) + JWTTimes(jwt.payload).findings(now: now)
   }
 
   /// Returns the finding about an e-mail address that the vendor does not count as an identity of the user.
@@ -88,9 +88,17 @@ enum MessagingRules {
 
 /// The rules of Zendesk Support for the JWT that the customer's endpoint gives to Zendesk.
 enum SupportRules {
-  static func findings(in jwt: DecodedJWT) -> [JWTFinding] {
+  static func findings(in jwt: DecodedJWT, now: Timestamp) -> [JWTFinding] {
     let note = "This JWT goes from the customer's endpoint to Zendesk; support.setIdentity takes an opaque id instead."
     return SharedRules.signature(jwt.header) + SharedRules.person(jwt.payload)
-      + [JWTFinding(.note, "endpointOnly", note)]
+      + [JWTFinding(.note, "endpointOnly", note)] + JWTTimes(jwt.payload).findings(now: now)
+  }
+}
+
+/// The rules for a JWT of an SDK that does not read its tokens.
+enum OpaqueRules {
+  static func findings(in jwt: DecodedJWT, now: Timestamp) -> [JWTFinding] {
+    let note = "The token is opaque to this SDK; only its times are looked at."
+    return JWTTimes(jwt.payload).findings(now: now) + [JWTFinding(.note, "opaque", note)]
   }
 }

@@ -3,114 +3,130 @@ import JSONRPC
 import Testing
 
 /// A kind of instance at the sandbox, with the settings and calls that tests across kinds need.
+///
+/// Texts have places in braces: `{http}` and `{ws}` for the URLs of the kind's backend, `{user}`, `{sandbox}` for the
+/// program, `{jwt}` for a JWT of the user, and `{grant.id}`, for example, for a member of the user's grant.
 struct KindSample: Sendable, CustomTestStringConvertible {
+  /// A call, without its instance.
+  struct Call: Sendable {
+    let method: String
+    let params: JSONObject
+
+    init(_ method: String, _ params: JSONObject = [:]) {
+      self.method = method
+      self.params = params
+    }
+
+    func on(_ instance: String) -> (method: String, params: JSONObject) {
+      (method, params.merged(with: ["instance": .string(instance)]))
+    }
+
+    func filled(_ value: (String) throws -> String?) rethrows -> Call {
+      Call(method, try JSON.object(params).filled(value).objectValue ?? [:])
+    }
+  }
+
   let kind: String
   /// The sandbox's name for the kind's backend.
   let sdk: String
-  /// The settings at the sandbox.
-  let settings: @Sendable (Vendor) throws -> JSONObject
-  /// The shell script of the provider for a user; `nil` where the SDK needs none.
-  let provider: @Sendable (_ user: String) -> String?
-  /// The call that begins to sign a user in.
-  let signIn: @Sendable (Vendor, _ instance: String, _ user: String) throws -> (method: String, params: JSONObject)
-  /// The call that signs the user out.
-  let signOut: @Sendable (_ instance: String) -> (method: String, params: JSONObject)
+  private let settingsText: JSONObject
+  private let providerText: String?
+  private let signInCall: Call
+  private let signOutCall: Call
   /// The vendor's route that accepts a user; `nil` for a sign-in without a request.
   let exchange: String?
-  /// The call that hides the user until they sign in again; `nil` where only a refusal does.
-  var lock: (@Sendable (_ instance: String) -> (method: String, params: JSONObject))?
+  private let lockCall: Call?
   /// Whether another user may sign in before the present one has signed out.
-  var replacesUsers = true
+  let replacesUsers: Bool
   /// The script that keeps the vendor from answering a push registration; `nil` for a kind without push.
-  var unansweredPush: JSON?
+  let unansweredPush: JSON?
+
+  init(
+    kind: String, sdk: String, settings: JSONObject, provider: String? = nil, signIn: Call, signOut: Call,
+    exchange: String? = nil, lock: Call? = nil, replacesUsers: Bool = true, unansweredPush: JSON? = nil
+  ) {
+    self.kind = kind
+    self.sdk = sdk
+    settingsText = settings
+    providerText = provider
+    signInCall = signIn
+    signOutCall = signOut
+    self.exchange = exchange
+    lockCall = lock
+    self.replacesUsers = replacesUsers
+    self.unansweredPush = unansweredPush
+  }
 
   var testDescription: String { kind }
 
   static let sandbox = Program.path("sdk-sandbox")
 
-  /// All five kinds.
-  static let all: [KindSample] = [messaging, support, salesforce, chat, edna]
+  /// The settings at the sandbox.
+  func settings(_ vendor: Vendor) throws -> JSONObject {
+    try JSON.object(settingsText).filled { place in
+      switch place {
+      case "http": try vendor.base(sdk)
+      case "ws": try vendor.base(sdk, socket: true)
+      default: nil
+      }
+    }.objectValue ?? [:]
+  }
 
-  static let messaging = KindSample(
-    kind: "zendesk.messaging", sdk: "zm",
-    settings: { ["base_url": .string(try $0.base("zm")), "app_id": .string(Desk.app)] },
-    provider: { "exec '\(sandbox)' mint --external-id \($0)" },
-    signIn: { _, instance, user in
-      ("messaging.loginUser", ["instance": .string(instance), "jwt": .string(try Vendor.mint(user))])
-    },
-    signOut: { ("messaging.logoutUser", ["instance": .string($0)]) }, exchange: "POST /v2/apps/*/login",
-    unansweredPush: ["route": "PUT /v2/apps/*/appusers/*/clients/*", "hang": true])
+  /// The shell script of the provider for a user; `nil` where the SDK needs none.
+  func provider(_ user: String) -> String? {
+    providerText?.replacingOccurrences(of: "{user}", with: user).replacingOccurrences(
+      of: "{sandbox}", with: Self.sandbox)
+  }
 
-  static let support = KindSample(
-    kind: "zendesk.support", sdk: "zs",
-    settings: {
-      [
-        "base_url": .string(try $0.base("zs")), "app_id": "e5dd7520b178e21212f5cc2751a28f4b5a7dc76698dc79bd",
-        "client_id": "mobile_sdk_client_sandbox_jwt",
-      ]
-    },
-    provider: { "echo '{\"uniqueId\": \"\($0):'$$'\"}'" },
-    signIn: { _, instance, user in
-      (
-        "support.setIdentity",
-        ["instance": .string(instance), "identity": ["type": "jwt", "token": .string("\(user):first")]]
-      )
-    },
-    signOut: { ("support.clearIdentity", ["instance": .string($0)]) }, exchange: "POST /access/sdk/jwt",
-    unansweredPush: ["route": "POST /api/mobile/push_notification_devices.json", "hang": true])
+  /// The call that begins to sign a user in.
+  func signIn(_ vendor: Vendor, _ instance: String, _ user: String) throws -> (method: String, params: JSONObject) {
+    var grant: JSON?
+    let call = try signInCall.filled { place in
+      switch place {
+      case "user": return user
+      case "jwt": return try Vendor.mint(user)
+      default:
+        guard place.hasPrefix("grant.") else { return nil }
+        if grant == nil { grant = try vendor.request("POST", "/_grant", ["user": .string(user)]) }
+        return grant?[String(place.dropFirst("grant.".count))]?.stringValue
+      }
+    }
+    return call.on(instance)
+  }
 
-  static let salesforce = KindSample(
-    kind: "salesforce.chat", sdk: "sf",
-    settings: {
-      [
-        "client_id": "3MVG9sandbox.demo", "login_url": .string(try $0.base("sf")), "services": ["cases"],
-      ]
-    },
-    provider: { _ in nil },
-    signIn: { vendor, instance, user in
-      let grant = try vendor.request("POST", "/_grant", ["user": .string(user)])
-      var account = JSONObject()
-      for name in ["access_token", "refresh_token", "instance_url", "id"] { account[name] = grant[name] }
-      return (
-        "serviceChat.setAuthenticationSettings",
-        ["instance": .string(instance), "service": "cases", "settings": ["account": .object(account)]]
-      )
-    },
-    signOut: {
-      ("serviceChat.setAuthenticationSettings", ["instance": .string($0), "service": "cases", "settings": .null])
-    }, exchange: nil, unansweredPush: ["route": "POST /services/data/**", "hang": true])
+  /// The call that signs the user out.
+  func signOut(_ instance: String) -> (method: String, params: JSONObject) { signOutCall.on(instance) }
 
-  static let chat = KindSample(
-    kind: "zendesk.chat", sdk: "zc",
-    settings: {
-      ["account_key": "sandboxChatAccountKey000000000001", "id_url": .string(try $0.base("zc"))]
-    },
-    provider: { "exec '\(sandbox)' mint --sdk chat --external-id \($0)" },
-    signIn: { _, instance, _ in ("chat.setIdentity", ["instance": .string(instance)]) },
-    signOut: { ("chat.resetIdentity", ["instance": .string($0)]) }, exchange: "POST /authenticated/web/jwt",
-    replacesUsers: false)
+  /// The call that hides the user until they sign in again; `nil` where only a refusal does.
+  var lock: ((_ instance: String) -> (method: String, params: JSONObject))? {
+    lockCall.map { call in { call.on($0) } }
+  }
+}
 
-  static let edna = KindSample(
-    kind: "edna.chatcenter", sdk: "ed",
-    settings: {
-      [
-        "rest_url": .string(try $0.base("ed")), "ws_url": .string(try $0.base("ed", socket: true) + "/ws"),
-        "provider_uid": "demo_provider",
-      ]
-    },
-    provider: { _ in "echo '{\"token\": \"edna-token-'$$'\"}'" },
-    signIn: { _, instance, user in
-      (
-        "chatCenter.authorize",
-        [
-          "instance": .string(instance), "user": ["identifier": .string("user-\(user)-7f3a")],
-          "auth": ["token": .string("edna-token-of-\(user)")], "wait": true,
-        ]
-      )
-    },
-    signOut: { ("chatCenter.logout", ["instance": .string($0), "wait": true]) }, exchange: "GET /api/chat/config",
-    lock: { ("chatCenter.deauthorizeUser", ["instance": .string($0)]) },
-    unansweredPush: ["route": "WS /ed/ws updateDevice", "drop": true])
+extension JSON {
+  /// Returns the value with the places in its texts filled.
+  ///
+  /// - Parameter value: returns the text for the name of a place; `nil` for braces that are no place.
+  fileprivate func filled(_ value: (String) throws -> String?) rethrows -> JSON {
+    switch self {
+    case .string(let text):
+      var filled = ""
+      var rest = text[...]
+      while let start = rest.firstIndex(of: "{"), let end = rest[start...].firstIndex(of: "}") {
+        filled += rest[..<start]
+        let place = String(rest[rest.index(after: start)..<end])
+        filled += try value(place) ?? "{\(place)}"
+        rest = rest[rest.index(after: end)...]
+      }
+      return .string(filled + rest)
+    case .array(let values): return .array(try values.map { try $0.filled(value) })
+    case .object(let object):
+      var filled = JSONObject()
+      for member in object.members { filled[member.key] = try member.value.filled(value) }
+      return .object(filled)
+    default: return self
+    }
+  }
 }
 
 extension Desk {

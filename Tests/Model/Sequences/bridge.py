@@ -2,7 +2,6 @@
 import asyncio, random
 
 import answers
-from kinds import KINDS
 
 LATE = 0.5
 # The daemon passes a question on after this time.
@@ -61,5 +60,5 @@ class Bridge:
             settings = {"account": self.grant(self.user)}
             return {"authenticate": False} if way == "no" else {"authenticate": True, "settings": settings}
         user = (question.get("user") or {}).get("externalId") or self.user
-        token = answers.credential(KINDS[self.letter][0], user, self.record["time"], 600)
+        token = answers.credential(self.letter, user, self.record["time"], 600)
         return {"uniqueId" if self.letter == "s" else "token": token}

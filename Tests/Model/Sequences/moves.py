@@ -73,7 +73,7 @@ class Moves:
                 grant = self.play.vendor.backend.grant(user)
                 self.credentials[of] = {name: grant[name] for name in ("access_token", "refresh_token", "instance_url", "id")}
             else:
-                self.credentials[of] = answers.credential(kinds.KINDS[self.letter][0], user, self.record["time"], 600)
+                self.credentials[of] = answers.credential(self.letter, user, self.record["time"], 600)
         return self.credentials[of]
 
     def sign_in(self, step):

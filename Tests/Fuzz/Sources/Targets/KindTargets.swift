@@ -10,12 +10,16 @@ import Synchronization
 extension FuzzTarget {
   /// The kinds: an instance signs in, renews, connects, registers and signs out at a vendor that answers with the
   /// input. See `ScriptedVendor` for its parts.
-  static let kinds = [
-    kind("messaging", ZendeskMessaging(), ["app_id": "A", "base_url": "https://api.smooch.io"], jwtAnswer),
-    kind(
+  static let kinds = kindSamples.map { kind($0.name, $0.kind, $0.settings, $0.answer) }
+
+  /// Each kind with the settings of an instance, and an answer of its owner.
+  static let kindSamples: [(name: String, kind: any SDKKind, settings: JSONObject, answer: JSONObject)] = [
+    ("messaging", ZendeskMessaging(), ["app_id": "A", "base_url": "https://api.smooch.io"], jwtAnswer),
+    (
       "support", ZendeskSupport(), ["base_url": "https://a.zendesk.com", "app_id": "A", "client_id": "C"],
-      ["uniqueId": "u-1"]),
-    kind(
+      ["uniqueId": "u-1"]
+    ),
+    (
       "salesforce", SalesforceChat(), ["client_id": "C"],
       [
         "authenticate": true,
@@ -23,9 +27,10 @@ extension FuzzTarget {
           "instanceUrl": "https://a.my.salesforce.com", "accessToken": "t", "refreshToken": "r",
           "identityUrl": "https://login.salesforce.com/id/00D000000000001/005000000000001",
         ],
-      ]),
-    kind("edna", EdnaChatCenter(), ["rest_url": "https://a.edna.io", "ws_url": "wss://a.edna.io/s"], ["token": "t"]),
-    kind("chat", ZendeskChat(), ["account_key": "K"], jwtAnswer),
+      ]
+    ),
+    ("edna", EdnaChatCenter(), ["rest_url": "https://a.edna.io", "ws_url": "wss://a.edna.io/s"], ["token": "t"]),
+    ("chat", ZendeskChat(), ["account_key": "K"], jwtAnswer),
   ]
 
   private static let jwtAnswer: JSONObject = {

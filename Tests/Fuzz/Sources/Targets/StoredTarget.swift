@@ -63,9 +63,7 @@ extension FuzzTarget {
 
   private static func deliver(_ json: JSON) {
     guard let delivery = try? JSONValueDecoder.decode(Delivery.self, from: json) else { return }
-    let adapters = Kinds.all.compactMap {
-      try? $0.makeAdapter(settings: settings[$0.name.name] ?? [:], services: .offline)
-    }
+    let adapters = kindSamples.compactMap { try? $0.kind.makeAdapter(settings: $0.settings, services: .offline) }
     blocking {
       for adapter in adapters {
         var delivery = delivery
@@ -73,11 +71,6 @@ extension FuzzTarget {
       }
     }
   }
-
-  private static let settings: [String: JSONObject] = [
-    "zendesk.messaging": ["app_id": "A", "base_url": "https://api.smooch.io"], "salesforce.chat": ["client_id": "C"],
-    "edna.chatcenter": ["rest_url": "https://a.edna.io", "ws_url": "wss://a.edna.io/s"],
-  ]
 }
 
 /// Rows that hold any text, sealed as the store seals them.

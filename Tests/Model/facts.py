@@ -1,0 +1,31 @@
+"""What the files of the kinds in Contract say: each kind's data, by the letter of its rows."""
+import glob, json, os, tomllib
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# The token provider of a run has them beside itself.
+KEPT = os.path.join(HERE, "kinds.json")
+
+
+def read():
+    if os.path.exists(KEPT):
+        with open(KEPT) as file:
+            return json.load(file)
+    found = []
+    for path in glob.glob(os.path.join(HERE, "..", "..", "Contract", "SDKKinds", "*", "kind.toml")):
+        with open(path, "rb") as file:
+            found.append(tomllib.load(file))
+    return {next(iter(kind["rows"]))[0].lower(): kind for kind in sorted(found, key=lambda kind: kind["place"])}
+
+
+ALL = read()
+
+
+def letter_of(kind):
+    return next(letter for letter, data in ALL.items() if data["name"] == kind)
+
+
+def settings(letter, http, ws):
+    """The settings of an instance at the backend with these URLs."""
+    return {
+        name: value.replace("{http}", http).replace("{ws}", ws) if isinstance(value, str) else value
+        for name, value in ALL[letter]["sandbox"]["settings"].items()}
