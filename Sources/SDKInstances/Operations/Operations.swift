@@ -1,4 +1,4 @@
-import Concurrency
+public import Concurrency
 import Synchronization
 
 /// A service that runs work that outlives its callers, such as logins at the vendor, renewals and event replays.
@@ -10,7 +10,7 @@ public final class Operations: Sendable {
   /// The beginning of the daemon's stop. It decides which waits for vendors, providers and delegates end then.
   public let drain = Drain()
 
-  public typealias Work = @Sendable () async -> Void
+  public typealias Work = TaskSet.Work
 
   private let stream: AsyncStream<Work>
   private let continuation: AsyncStream<Work>.Continuation
@@ -68,9 +68,9 @@ public final class Operations: Sendable {
   /// Runs the started work until `finish`, and then until all of it has ended. Cancelling this task cancels the work.
   public func run() async {
     await withTaskGroup(of: Void.self) { group in
-      group.addTask { [backgroundStream] in await Self.run(backgroundStream) }
+      group.addTask { [backgroundStream] in await TaskSet().run(backgroundStream) }
       async let due: Void = Self.run(dueStream, atMost: Self.dueLimit)
-      await Self.run(stream)
+      await TaskSet().run(stream)
       await due
       group.cancelAll()
     }
@@ -84,13 +84,6 @@ public final class Operations: Sendable {
         started += 1
         group.addTask { await work() }
       }
-      if Task.isCancelled { group.cancelAll() }
-    }
-  }
-
-  private static func run(_ stream: AsyncStream<Work>) async {
-    await withDiscardingTaskGroup { group in
-      for await work in stream { group.addTask { await work() } }
       if Task.isCancelled { group.cancelAll() }
     }
   }
