@@ -5,11 +5,7 @@ extension InstanceCore {
   /// Returns the effects that bring a service's connection to its required state: opens one that is required and due,
   /// and closes one that is not required, except while a logout is in progress at the vendor.
   func keepConnection(_ state: inout ServiceState, _ context: StepContext) -> [Effect] {
-    let machine = state.machine
-    let isWanted =
-      !isDeleted && (machine.phase == .authenticated || machine.phase == .anonymous)
-      && machine.standing == .usable && machine.activity != .signingOut && keepsConnection(state)
-    guard isWanted else { return machine.activity == .signingOut ? [] : state.dropConnection() }
+    guard wantsConnection(state) else { return state.machine.activity == .signingOut ? [] : state.dropConnection() }
     let subject = ConnectionKeeping.Subject(state.identity)
     var effects: [Effect] = []
     if state.connection.subject == subject {
@@ -23,6 +19,13 @@ extension InstanceCore {
     guard state.connection.refused != subject else { return effects }
     state.connection.begin(context.now)
     return effects + [.connect(number: state.connection.number)]
+  }
+
+  /// Whether a service's connection is to be open now.
+  func wantsConnection(_ state: ServiceState) -> Bool {
+    let machine = state.machine
+    return !isDeleted && (machine.phase == .authenticated || machine.phase == .anonymous)
+      && machine.standing == .usable && machine.activity != .signingOut && keepsConnection(state)
   }
 
   /// Opens or closes the connection of a service, as its present state requires.

@@ -90,7 +90,9 @@ extension InstanceActor {
     for service in services where core[service]?.isInterrupted == true {
       await follow(service) { $0.resumeInterrupted(on: service, $1) }
     }
-    for service in services { await follow(service) { $0.keepConnection(of: service, $1) } }
+    for service in services where core[service].map(core.wantsConnection) == true {
+      await follow(service) { $0.keepConnection(of: service, $1) }
+    }
     if !core.deliveries.isEmpty { await follow(nil) { Step(effects: $0.startDeliveries($1)) } }
     publish()
     plan()

@@ -1,5 +1,6 @@
 public import JSONRPC
 import SDKProtocol
+import Synchronization
 
 /// A reader of settings: objects with snake_case keys, in calls and in the configuration file alike.
 public enum Settings {
@@ -7,6 +8,22 @@ public enum Settings {
   ///
   /// - Throws: `invalidParams` with the member's path below `path`, and the nearest known name for an unknown one.
   public static func decode<T: RPCValue>(_ type: T.Type, from object: JSONObject, at path: String) throws(RPCError) -> T
+  {
+    guard let shared else { return try read(type, from: object, at: path) }
+    if let known: T = shared.value(of: object) { return known }
+    let value = try read(type, from: object, at: path)
+    shared.keep(value, of: object)
+    return value
+  }
+
+  /// Runs work that decodes the settings of many instances, most of which have the same ones as the instance before.
+  public static func sharing<Value>(_ work: () throws -> Value) rethrows -> Value {
+    try $shared.withValue(SharedSettings(), operation: work)
+  }
+
+  @TaskLocal private static var shared: SharedSettings?
+
+  private static func read<T: RPCValue>(_ type: T.Type, from object: JSONObject, at path: String) throws(RPCError) -> T
   {
     if let violation = T.jsonSchema.violation(in: .object(object), at: path) { throw .invalidParams(violation) }
     do {
@@ -21,6 +38,22 @@ public enum Settings {
     } catch {
       throw .invalidParams("The \(path) can't be read.", member: path)
     }
+  }
+}
+
+/// The last settings of each type that were decoded, as long as work for many instances runs: they can have secrets.
+private final class SharedSettings: Sendable {
+  private let last = Mutex<[ObjectIdentifier: (object: JSONObject, value: any Sendable)]>([:])
+
+  func value<T: Sendable>(of object: JSONObject) -> T? {
+    last.withLock { last in
+      guard let known = last[ObjectIdentifier(T.self)], known.object == object else { return nil }
+      return known.value as? T
+    }
+  }
+
+  func keep<T: Sendable>(_ value: T, of object: JSONObject) {
+    last.withLock { $0[ObjectIdentifier(T.self)] = (object, value) }
   }
 }
 

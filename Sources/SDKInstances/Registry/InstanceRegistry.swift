@@ -251,18 +251,7 @@ public final class InstanceRegistry: Sendable {
   /// Restores the instances of the store. An instance that can't be made from its rows is quarantined, without effect
   /// on the others.
   private func restore(_ state: StoredState) async {
-    var restored: [HostedInstance] = []
-    for stored in state.instances {
-      do {
-        let instance = try host(stored)
-        restored.append(instance)
-        entries.withLock { $0[stored.id] = .hosted(instance) }
-      } catch {
-        quarantine(
-          QuarantinedInstance(
-            uuid: stored.uuid, id: stored.id, problem: Self.words(for: error), createdAt: stored.createdAt))
-      }
-    }
+    let restored = Settings.sharing { state.instances.compactMap(hosted) }
     for instance in state.quarantined { quarantine(instance) }
     let names = access.names
     deleted.withLock { deleted in for event in state.deleted { deleted.add(event, names) } }
@@ -272,6 +261,20 @@ public final class InstanceRegistry: Sendable {
     let ends = Atomic(0)
     await Self.each(restored) { instance in
       await instance.actor.resume { ends.add(1, ordering: .relaxed).newValue <= Operations.dueLimit }
+    }
+  }
+
+  /// Hosts a stored instance, or quarantines it.
+  private func hosted(_ stored: StoredInstance) -> HostedInstance? {
+    do {
+      let instance = try host(stored)
+      entries.withLock { $0[stored.id] = .hosted(instance) }
+      return instance
+    } catch {
+      quarantine(
+        QuarantinedInstance(
+          uuid: stored.uuid, id: stored.id, problem: Self.words(for: error), createdAt: stored.createdAt))
+      return nil
     }
   }
 

@@ -93,6 +93,8 @@ extension ConfigurationLoader.Loaded {
 extension DaemonPaths {
   /// Reads the configuration that is currently on disk.
   func load() -> ConfigurationLoader.Loaded {
-    ConfigurationLoader.load(path: config, kinds: Kinds.all, commandNeedsSameUid: isService)
+    Settings.sharing {
+      ConfigurationLoader.load(path: config, kinds: Kinds.all, commandNeedsSameUid: isService)
+    }
   }
 }
