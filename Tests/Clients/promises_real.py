@@ -139,6 +139,37 @@ def events_come_once_and_in_order(case):
     case.driver.do("end", stream="later")
 
 
+def the_status_of_the_connection_is_told(case):
+    """Each change once, however many attempts fail. A function of the app that fails stops nothing."""
+    if "statuses" not in case.driver.can:
+        return
+    create(case, "told")
+    case.driver.events("told", instances=["told"])
+
+    def told():
+        return case.driver.do("statuses", stream="told")
+
+    assert told() == [[False]], told()
+    taken = case.driver.take("told")
+    eventually("it is connected", lambda: told() == [[True, None], [True]])
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        before = told()[:-1]
+        case.world.end(number)
+        # The second failure of an attempt is not told.
+        eventually("the loss is told", lambda: len(told()) == len(before) + 2)
+        (*_, (is_connected, reason)), (now,) = told()[:-1], told()[-1]
+        assert not is_connected and not now and reason in ("connectionClosed", "shuttingDown", "noDaemon"), told()
+        case.world.start()
+        eventually("it is connected again", lambda: told() == [*before, [False, reason], [True, None], [True]])
+    floor = 0
+    while not taken.is_done:
+        update(case, "told", floor)
+        floor += 1
+    assert taken.wait()["instance"] == "told"
+    case.driver.do("end", stream="told")
+    assert len(told()) == 6, "the end is no loss"
+
+
 def a_slow_reader_misses_nothing(case):
     names = [f"slow{number}" for number in range(30)]
     for name in names:
@@ -239,7 +270,7 @@ def a_daemon_that_does_not_come_back_is_said(case):
 
 REAL = [
     calls_give_results_and_errors, reads_survive_restarts, writes_survive_restarts_or_are_unknown,
-    a_daemon_that_hangs_ends_calls_at_their_deadline, events_come_once_and_in_order, a_slow_reader_misses_nothing,
-    a_cursor_of_another_state_gives_a_gap, a_delegate_answers_through_restarts,
+    a_daemon_that_hangs_ends_calls_at_their_deadline, events_come_once_and_in_order, the_status_of_the_connection_is_told,
+    a_slow_reader_misses_nothing, a_cursor_of_another_state_gives_a_gap, a_delegate_answers_through_restarts,
     a_delegate_passes_fails_hangs_and_denies, a_delegate_of_nothing_is_refused, a_daemon_that_does_not_come_back_is_said,
 ]

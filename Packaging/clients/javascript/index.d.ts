@@ -83,6 +83,16 @@ export interface EventFilter {
   types?: EventType[];
   /** Begins after this cursor instead of now. */
   since?: string;
+  /** Called with each change of the connection's status, such as to show that the daemon is away. */
+  onStatus?: (status: ConnectionStatus) => void;
+}
+
+/** The status of the connection over which events arrive. */
+export interface ConnectionStatus {
+  /** Whether the events are subscribed. Otherwise the client connects, for the first time or again. */
+  isConnected: boolean;
+  /** The reason why the connection was lost or could not be opened; absent while it is open, and before the first attempt. */
+  error?: SdkdError;
 }
 
 /**
@@ -95,6 +105,8 @@ export interface EventFilter {
 export interface Events extends AsyncIterableIterator<Item> {
   /** The cursor of the last item taken. Before the first item: where the subscription began. */
   readonly cursor: string | undefined;
+  /** The status of the connection. A loss is noticed while an item is awaited. */
+  readonly status: ConnectionStatus;
   /** Subscribes now instead of with the first item. If you call it before you read the state, you miss nothing after that. */
   start(): Promise<void>;
   /** Returns the next item, or `undefined` when `deadline` seconds have passed or the iterator was closed. */

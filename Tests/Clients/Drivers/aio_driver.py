@@ -3,7 +3,7 @@ import asyncio, json, sys
 
 from sdkd import Denied, Error, Options, OutcomeUnknown, aio
 
-clients, streams, tasks = {}, {}, {}
+clients, streams, tasks, statuses = {}, {}, {}, {}
 
 
 def say(**members):
@@ -18,6 +18,16 @@ def failure(error):
 
 def status(found):
     return found and {"state": found.state, "error": found.error and found.error.reason}
+
+
+def telling(stream):
+    told = statuses[stream] = []
+
+    def tell(status):
+        told.append([status.is_connected, status.error and status.error.reason])
+        raise ValueError("an error of the app")
+
+    return tell
 
 
 def answering(mode, answer):
@@ -48,7 +58,11 @@ async def run(do, name, arguments):
     elif do == "put":
         return await clients[name].storage.put(arguments["instance"], arguments["key"], arguments["value"])
     elif do == "events":
-        streams[arguments["stream"]] = clients[name].events(instances=arguments["instances"], since=arguments["since"])
+        stream = arguments["stream"]
+        streams[stream] = clients[name].events(
+            instances=arguments["instances"], since=arguments["since"], on_status=telling(stream))
+    elif do == "statuses":
+        return [*statuses[arguments["stream"]], [streams[arguments["stream"]].status.is_connected]]
     elif do == "take":
         return await streams[arguments["stream"]].take(arguments["deadline"])
     elif do == "attach":
@@ -78,7 +92,7 @@ async def main():
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=1 << 20)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    say(can=["cancel", "log"])
+    say(can=["cancel", "log", "statuses"])
     while line := await reader.readline():
         message = json.loads(line)
         if message["do"] == "cancel":

@@ -5,6 +5,8 @@ import { Denied, OutcomeUnknown, SdkdError, connect } from '../../../Packaging/c
 const clients = {};
 const streams = {};
 const controllers = {};
+/** The statuses of the connections of events, by stream. */
+const statuses = {};
 
 const say = (members) => process.stdout.write(`${JSON.stringify(members)}\n`);
 
@@ -40,9 +42,18 @@ async function run({ do: command, client = 'main', stream, instances, instance, 
       return clients[client].token(instance, { minTTL: 30, http: true });
     case 'put':
       return void (await clients[client].storage.put(instance, rest.key, rest.value));
-    case 'events':
-      streams[stream] = clients[client].events({ instances: instances ?? undefined, since: rest.since ?? undefined });
+    case 'events': {
+      const told = (statuses[stream] = []);
+      const onStatus = ({ isConnected, error }) => {
+        told.push([isConnected, error?.reason ?? null]);
+        throw new Error('an error of the app');
+      };
+      const filter = { instances: instances ?? undefined, since: rest.since ?? undefined, onStatus };
+      streams[stream] = clients[client].events(filter);
       return undefined;
+    }
+    case 'statuses':
+      return [...statuses[stream], [streams[stream].status.isConnected]];
     case 'take':
       return streams[stream].take(rest.deadline ?? undefined);
     case 'attach': {
@@ -77,7 +88,7 @@ async function take(message) {
   }
 }
 
-say({ can: ['cancel', 'log'] });
+say({ can: ['cancel', 'log', 'statuses'] });
 for await (const line of createInterface({ input: process.stdin })) {
   const message = JSON.parse(line);
   if (message.do === 'cancel') controllers[message.target].abort();

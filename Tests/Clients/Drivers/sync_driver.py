@@ -3,7 +3,7 @@ import json, sys, threading, time
 
 import sdkd
 
-clients, streams, lock = {}, {}, threading.Lock()
+clients, streams, statuses, lock = {}, {}, {}, threading.Lock()
 
 
 def say(**members):
@@ -19,6 +19,16 @@ def failure(error):
 
 def status(found):
     return found and {"state": found.state, "error": found.error and found.error.reason}
+
+
+def telling(stream):
+    told = statuses[stream] = []
+
+    def tell(status):
+        told.append([status.is_connected, status.error and status.error.reason])
+        raise ValueError("an error of the app")
+
+    return tell
 
 
 def answering(mode, answer):
@@ -45,7 +55,11 @@ def run(do, name, arguments):
     elif do == "put":
         return clients[name].storage.put(arguments["instance"], arguments["key"], arguments["value"])
     elif do == "events":
-        streams[arguments["stream"]] = clients[name].events(instances=arguments["instances"], since=arguments["since"])
+        stream = arguments["stream"]
+        streams[stream] = clients[name].events(
+            instances=arguments["instances"], since=arguments["since"], on_status=telling(stream))
+    elif do == "statuses":
+        return [*statuses[arguments["stream"]], [streams[arguments["stream"]].status.is_connected]]
     elif do == "take":
         return streams[arguments["stream"]].take(arguments["deadline"])
     elif do == "attach":
@@ -68,7 +82,7 @@ def command(number, do, client="main", **arguments):
         say(id=number, error=failure(error))
 
 
-say(can=["log"])
+say(can=["log", "statuses"])
 for line in sys.stdin:
     message = json.loads(line)
     number = message.pop("id")

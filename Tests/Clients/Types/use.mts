@@ -20,6 +20,10 @@ try { await daemon.messaging.loginUser('desk', 'jwt'); } catch (error) {
   if (error instanceof OutcomeUnknown) throw error;
   if (error instanceof SdkdError) console.log(error.reason, error.sentence('de'), sentence(error.reason), error.retryAfter ?? 0, id, t2, value);
 }
+const shown = daemon.events({ onStatus: ({ isConnected, error }) => console.log(isConnected, error?.reason) });
+const isHere: boolean = shown.status.isConnected;
+// @ts-expect-error
+daemon.events({ onStatus: 3, since: String(isHere) });
 // @ts-expect-error
 await daemon.token();
 // @ts-expect-error

@@ -19,6 +19,10 @@ def threads() -> None:
                 continue
             event: Event = item
             print(event["instance"])
+        daemon.events(on_status=lambda status: print(status.is_connected, status.error and status.error.reason))
+        is_here: bool = daemon.events(on_status=print).status.is_connected
+        print(is_here)
+        daemon.events(on_status=3)  # type: ignore[arg-type]
         with daemon.attach(["desk"], answer, timeout=5) as attachment:
             for status in attachment:
                 print(status.state, status.error and status.error.reason)

@@ -9,7 +9,9 @@ const isText = (value) => typeof value === 'string';
 export class Events {
   #client;
   #filters;
+  #onStatus;
   #onEnd;
+  #status = { isConnected: false };
   #cursor;
   #connection;
   /** The subscription in progress. It outlives a take that ends earlier; the next take waits for it. */
@@ -20,8 +22,9 @@ export class Events {
   #isClosed = false;
   #schedule = reconnect();
 
-  constructor(client, { since, ...filters }, onEnd) {
+  constructor(client, { since, onStatus, ...filters }, onEnd) {
     this.#client = client;
+    this.#onStatus = onStatus;
     this.#filters = filters;
     this.#cursor = since;
     this.#onEnd = onEnd;
@@ -29,6 +32,10 @@ export class Events {
 
   get cursor() {
     return this.#cursor;
+  }
+
+  get status() {
+    return this.#status;
   }
 
   async start() {
@@ -122,6 +129,7 @@ export class Events {
         await this.#connection.call('events.resume', params, this.#client.until());
       }
       this.#isPaused = false;
+      this.#tell({ isConnected: true });
     } catch (error) {
       this.#drop();
       throw error;
@@ -146,9 +154,22 @@ export class Events {
   #pause(failure) {
     this.#drop();
     if (!(failure instanceof SdkdError)) throw failure;
+    this.#tell({ isConnected: false, error: failure });
     const wasThere = this.#hasBegun || (isRestart(failure) && this.#client.wasConnected);
     if (!wasThere || !isPassing(failure)) throw failure;
     return Math.max(this.#schedule.next(Math.random()), failure.retryAfter ?? 0);
+  }
+
+  /** Tells a change. Further failures of a connection that is reopened are none. */
+  #tell(status) {
+    const wasTold = status.isConnected ? this.#status.isConnected : this.#status.error !== undefined;
+    if (wasTold || this.#isClosed) return;
+    this.#status = status;
+    try {
+      this.#onStatus?.(status);
+    } catch (error) {
+      console.error('The function that gets the statuses of a connection has failed.', error);
+    }
   }
 
   #drop() {

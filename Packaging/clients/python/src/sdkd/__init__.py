@@ -13,12 +13,12 @@ from ._options import Options
 from ._sentences import LANGUAGES
 from ._socket import Trust, automatic_socket, standard_trust, system_socket, tenant_socket, user_socket
 from ._sync import Answering, Attachment, Client, Events, connect
-from .aio import Status
+from .aio import ConnectionStatus, OnStatus, Status
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Answering", "Attachment", "Client", "Denied", "Error", "Events", "LANGUAGES", "Options", "OutcomeUnknown", "Status",
-    "Trust", "aio", "automatic_socket", "connect", "sentence", "standard_trust", "system_socket", "tenant_socket", "types",
-    "user_socket",
+    "Answering", "Attachment", "Client", "ConnectionStatus", "Denied", "Error", "Events", "LANGUAGES", "OnStatus", "Options",
+    "OutcomeUnknown", "Status", "Trust", "aio", "automatic_socket", "connect", "sentence", "standard_trust", "system_socket",
+    "tenant_socket", "types", "user_socket",
 ]

@@ -129,6 +129,11 @@ class Events(_Part[aio.Events]):
         """The cursor of the last item taken. Before the first item: where the subscription began."""
         return self._part.cursor
 
+    @property
+    def status(self) -> aio.ConnectionStatus:
+        """The status of the connection. A loss is noticed while an item is awaited."""
+        return self._part.status
+
     def start(self) -> None:
         """Subscribes now instead of with the first item. If you call it before you read the state, you miss nothing after that."""
         self._runner.run(self._part.start)
@@ -201,10 +206,16 @@ class EventsCall(EventsMethods):
 
     def __call__(
         self, *, instances: Optional[Iterable[str]] = None, labels: Optional[Mapping[str, str]] = None,
-        types: Optional[Iterable[EventType]] = None, since: Optional[str] = None,
+        types: Optional[Iterable[EventType]] = None, since: Optional[str] = None, on_status: Optional[aio.OnStatus] = None,
     ) -> Events:
-        """Returns the events as they happen; after the cursor `since`, or from now on. All given filters must match."""
-        events = self._client._client.events(instances=instances, labels=labels, types=types, since=since)
+        """Returns the events as they happen; after the cursor `since`, or from now on. All given filters must match.
+
+        `on_status` is called with each change of the connection's status, such as to show that the daemon is away. It runs
+        on the client's own thread: it must return soon and can't call the client.
+        """
+        events = self._client._client.events(
+            instances=instances, labels=labels, types=types, since=since, on_status=on_status
+        )
         return Events(self._client._runner, events)
 
 

@@ -6,6 +6,6 @@
 
 from ._client import Client, connect
 from ._delegate import Answering, Attachment, Status
-from ._events import Events
+from ._events import ConnectionStatus, Events, OnStatus
 
-__all__ = ["Answering", "Attachment", "Client", "Events", "Status", "connect"]
+__all__ = ["Answering", "Attachment", "Client", "ConnectionStatus", "Events", "OnStatus", "Status", "connect"]

@@ -17,7 +17,7 @@ from .._socket import attempt, automatic_socket
 from ..types import READS, EventType
 from ._connection import Connection, OnRequest, wait_for
 from ._delegate import Answering, Attachment
-from ._events import Events
+from ._events import Events, OnStatus
 from ._methods import EventsMethods, Methods
 
 _CONNECT_TIMEOUT = 5.0
@@ -32,16 +32,19 @@ class EventsCall(EventsMethods):
 
     def __call__(
         self, *, instances: Optional[Iterable[str]] = None, labels: Optional[Mapping[str, str]] = None,
-        types: Optional[Iterable[EventType]] = None, since: Optional[str] = None,
+        types: Optional[Iterable[EventType]] = None, since: Optional[str] = None, on_status: Optional[OnStatus] = None,
     ) -> Events:
-        """Returns the events as they happen; after the cursor `since`, or from now on. All given filters must match."""
+        """Returns the events as they happen; after the cursor `since`, or from now on. All given filters must match.
+
+        `on_status` is called with each change of the connection's status, such as to show that the daemon is away.
+        """
         filters: Dict[str, Any] = {}
         for name, value in (("instances", instances), ("types", types)):
             if value is not None:
                 filters[name] = list(value)
         if labels is not None:
             filters["labels"] = dict(labels)
-        events = Events(self._client, filters, since)
+        events = Events(self._client, filters, since, on_status)
         self._client._parts.add(events)
         return events
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Dict, Optional, Type, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional, Type, cast
 
 from .._errors import Error, bad_answer, timeout
 from .._retry import reconnect
@@ -14,6 +15,21 @@ from ._connection import Connection, wait_for
 
 if TYPE_CHECKING:
     from ._client import Client
+
+_log = logging.getLogger("sdkd")
+
+
+class ConnectionStatus(NamedTuple):
+    """The status of the connection over which events arrive."""
+
+    #: Whether the events are subscribed. Otherwise the client connects, for the first time or again.
+    is_connected: bool
+    #: The reason why the connection was lost or could not be opened; `None` while it is open, and before the first attempt.
+    error: Optional[Error]
+
+
+#: Called with each change of a status. An exception is logged (`logging`, `sdkd`).
+OnStatus = Callable[[ConnectionStatus], object]
 
 
 class Events:
@@ -24,9 +40,13 @@ class Events:
     Each item has a `cursor`: give it as `since` to continue there later.
     """
 
-    def __init__(self, client: Client, filters: Dict[str, Any], since: Optional[str]) -> None:
+    def __init__(
+        self, client: Client, filters: Dict[str, Any], since: Optional[str], on_status: Optional[OnStatus] = None
+    ) -> None:
         self._client = client
         self._filters = filters
+        self._on_status = on_status
+        self._status = ConnectionStatus(False, None)
         self._cursor = since
         self._connection: Optional[Connection] = None
         #: The subscription in progress. It outlives a take that ends earlier; the next take waits for it.
@@ -41,6 +61,11 @@ class Events:
     def cursor(self) -> Optional[str]:
         """The cursor of the last item taken. Before the first item: where the subscription began."""
         return self._cursor
+
+    @property
+    def status(self) -> ConnectionStatus:
+        """The status of the connection. A loss is noticed while an item is awaited."""
+        return self._status
 
     async def start(self) -> None:
         """Subscribes now instead of with the first item. If you call it before you read the state, you miss nothing after that."""
@@ -145,6 +170,7 @@ class Events:
                 params = {"subscription": self._name, "since": self._cursor}
                 await connection.call("events.resume", params, within)
             self._is_paused = False
+            self._tell(ConnectionStatus(True, None))
             return connection
         except BaseException:
             self._drop()
@@ -170,11 +196,25 @@ class Events:
     def _pause(self, failure: Error) -> float:
         """Returns the time to wait before the next connection, or raises the failure when it is final."""
         self._drop()
+        self._tell(ConnectionStatus(False, failure))
         was_there = self._has_begun or (failure._is_restart and self._client._path is not None)
         pause = self._schedule.next(random.random()) if was_there and failure._is_passing else None
         if pause is None:
             raise failure
         return max(pause, failure.retry_after or 0)
+
+    def _tell(self, status: ConnectionStatus) -> None:
+        """Tells a change. Further failures of a connection that is reopened are none."""
+        was_told = self._status.is_connected if status.is_connected else self._status.error is not None
+        if was_told or self._is_closed:
+            return
+        self._status = status
+        if self._on_status is None:
+            return
+        try:
+            self._on_status(status)
+        except Exception:
+            _log.exception("The function that gets the statuses of a connection has failed.")
 
     def _drop(self) -> None:
         if self._connection is not None:
