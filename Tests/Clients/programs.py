@@ -1,5 +1,5 @@
 """The snippets of the guide, the README's programs, and the examples, with the real daemon."""
-import functools, json, os, re, shutil, subprocess, threading
+import functools, json, os, re, shutil, signal, subprocess, threading
 
 import checks
 from screen import Screen
@@ -36,8 +36,18 @@ class Shop:
             return [checks.go_program(path)], variables
         if path.endswith(".py"):
             return ["/usr/bin/python3", path], variables
+        if path.endswith(".sh"):
+            return ["/bin/sh", path], {**variables, "SDKCTL": self.world.program("sdkctl")}
         program, libraries = checks.node()
         return [*program, path], {**variables, "LD_LIBRARY_PATH": libraries["LD_LIBRARY_PATH"]}
+
+    def tokens(self):
+        """The path of a program that prints the JWT of a person, as a backend would."""
+        path = os.path.join(self.world.folder, "tokens")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\nexec {self.world.program("sdk-sandbox")} mint --external-id "$1" --ttl 3600\n')
+        os.chmod(path, 0o755)
+        return path
 
     def __enter__(self):
         return self
@@ -51,13 +61,17 @@ class Running:
 
     def __init__(self, words, variables):
         self.lines = []
-        self._process = subprocess.Popen(words, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                         stderr=subprocess.STDOUT, text=True)
+        self._process = subprocess.Popen(words, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                         stderr=subprocess.STDOUT, text=True, bufsize=1, start_new_session=True)
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self):
         for line in self._process.stdout:
             self.lines.append(line.rstrip("\n"))
+
+    def say(self, line):
+        """Types a line at the program's terminal."""
+        self._process.stdin.write(line + "\n")
 
     def waits_for(self, what, condition):
         def holds():
@@ -73,8 +87,10 @@ class Running:
         return self
 
     def __exit__(self, *_):
-        self._process.kill()
+        # With the children of the example in shell.
+        os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        self._process.stdin.close()
         self._process.stdout.close()
 
 
@@ -111,22 +127,64 @@ def guide(binaries):
             yield f"the programs in {document} run", functools.partial(run, document)
 
 
+def state(lines):
+    """What a desk shows now: the last line that is about no event."""
+    return next((line for line in reversed(lines) if not line.startswith("event ")), "")
+
+
 def examples(binaries):
     def follow(shop, path):
         words, variables = shop.words(path)
         with Running([*words, "front-desk"], variables) as program:
-            program.waits_for("the user is shown", lambda lines: any(line.startswith("user alice") for line in lines))
+            program.waits_for("the user is shown", lambda lines: state(lines).startswith("user alice"))
             shop.world.end()
+            program.waits_for("it says that the daemon is away", lambda lines: state(lines).startswith("offline"))
             shop.world.start()
+            program.waits_for("it shows the user again", lambda lines: state(lines).startswith("user alice"))
             shop.world.call("messaging.logoutUser", instance="front-desk")
             program.waits_for("the logout is shown", lambda lines: "event userLoggedOut front-desk" in lines)
+            program.waits_for("nobody is shown", lambda lines: state(lines) == "please sign in")
             assert program.lines.count("event userLoggedOut front-desk") == 1, program.lines
             assert shop.jwt not in "".join(program.lines)
 
+    def sign(shop, path):
+        """Signs in and out at the desk."""
+        words, variables = shop.words(path)
+        option = [] if path.endswith(".sh") else ["--tokens"]
+        with Running([*words, "front-desk", *option, shop.tokens()], variables) as program:
+            program.waits_for("nobody is shown", lambda lines: state(lines).startswith("please sign in"))
+            program.say("in bob")
+            program.waits_for("the user is shown", lambda lines: state(lines).startswith("user bob"))
+            assert shop.world.call("instance.get", instance="front-desk")["user"]["externalId"] == "bob"
+            program.say("out")
+            program.waits_for("nobody is shown", lambda lines: state(lines) == "please sign in")
+            assert shop.world.call("instance.get", instance="front-desk")["state"] == "loggedOut"
+
+    def expire(shop, path):
+        """A user whose token has expired, and for whom there is no other, is no longer shown as signed in."""
+        shop.world.call("messaging.loginUser", instance="front-desk", jwt=shop.world.mint("eve", ttl=3))
+        words, variables = shop.words(path)
+        with Running([*words, "front-desk"], variables) as program:
+            program.waits_for("the end is shown", lambda lines: state(lines) == "please sign in again, eve")
+
+    def wait(shop, path):
+        """A desk that is started before the daemon waits for it."""
+        shop.world.end()
+        words, variables = shop.words(path)
+        with Running([*words, "front-desk"], variables) as program:
+            program.waits_for("it says that there is no daemon", lambda lines: state(lines).startswith("offline"))
+            shop.world.start()
+            program.waits_for("nobody is shown", lambda lines: state(lines).startswith("please sign in"))
+            shop.log_in()
+            program.waits_for("the login is shown", lambda lines: state(lines).startswith("user alice"))
+
     def fail(shop, path):
         words, variables = shop.words(path)
-        done = subprocess.run([*words, "nothing"], env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              timeout=60)
+        # At a terminal, where nothing is typed.
+        read, write = os.pipe()
+        with open(read, "rb") as nothing, open(write, "wb"):
+            done = subprocess.run([*words, "nothing"], env=variables, stdin=nothing, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True, timeout=60)
         assert done.returncode not in (0, None) and "instanceNotFound" in done.stderr, done
 
     def look(shop, path):
@@ -140,15 +198,18 @@ def examples(binaries):
         with Shop(binaries) as shop:
             path = os.path.join(EXAMPLES, name)
             with open(path, encoding="utf-8") as file:
-                assert len(file.readlines()) <= 60, f"{name} has more than 60 lines"
+                assert len(file.readlines()) <= 120, f"{name} has more than 120 lines"
             if name.endswith(".mjs"):
                 path = shutil.copy(path, shop.world.folder)
             follow(shop, path)
             fail(shop, path)
             look(shop, path)
+            expire(shop, path)
+            sign(shop, path)
+            wait(shop, path)
 
-    for name in ("python/front_desk.py", "node/front-desk.mjs"):
-        yield f"the example {name} follows over a crash", functools.partial(both, name)
+    for name in ("python/front_desk.py", "node/front-desk.mjs", "shell/front-desk.sh"):
+        yield f"the example {name} signs in and out, and shows the end of a user and of the daemon", functools.partial(both, name)
 
 
 def desk(binaries):
@@ -161,7 +222,7 @@ def desk(binaries):
                 variables = {**variables, "DISPLAY": screen.name, "GDK_BACKEND": "x11", "GSK_RENDERER": "cairo",
                              "DBUS_SESSION_BUS_ADDRESS": "disabled:", "NO_AT_BRIDGE": "1"}
                 path = os.path.join(EXAMPLES, "python", "front_desk_gtk.py")
-                with Running([*words, path, "front-desk"], variables) as program:
+                with Running([*words, path, "front-desk", shop.tokens()], variables) as program:
                     def shows(*texts):
                         def holds(lines):
                             line = next((line for line in reversed(lines) if line.startswith("[")), "[]")
@@ -173,14 +234,28 @@ def desk(binaries):
                     shop.world.call("messaging.logoutUser", instance="front-desk")
                     shows("userLoggedOut", "identityWiped", "zendesk.messaging: loggedOut")
                     shop.world.end()
+                    shows("Offline", sentence("noDaemon"))
                     shop.world.start()
-                    shop.log_in()
-                    shows("userLoggedIn", "alice", "zendesk.messaging: authenticated")
+                    shows("zendesk.messaging: loggedOut")
+                    shop.world.call("messaging.loginUser", instance="front-desk", jwt=shop.world.mint("eve", ttl=3))
+                    shows("userLoggedIn", "eve", sentence("reauthNeeded"))
+                    for name in ("bob", "alice"):
+                        program.say(f"type {name}")
+                        program.say("click Sign in")
+                        shows(name, "zendesk.messaging: authenticated")
+                        assert shop.world.call("instance.get", instance="front-desk")["user"]["externalId"] == name
+                        if name == "bob":
+                            program.say("click Sign out")
+                            shows("zendesk.messaging: loggedOut")
                     picture = eventually("the window is drawn", lambda: drawn(screen))
                 with open(os.path.join(checks.SCRATCH, "front-desk.png"), "wb") as file:
                     file.write(picture)
             finally:
                 screen.close()
+
+    def sentence(reason):
+        return checks.command("/usr/bin/python3", "-c", f"import sdkd; print(sdkd.sentence({reason!r}))",
+                              environment=checks.environment()).strip()
 
     def drawn(screen):
         first = screen.picture()
@@ -190,7 +265,7 @@ def desk(binaries):
         path = os.path.join(checks.ROOT, "Packaging", "documentation", "front-desk.png")
         assert 1000 < os.path.getsize(path) < 60 << 10, "the picture in the guide is missing or too large"
 
-    yield "the front desk in GTK shows users and events", show
+    yield "the front desk in GTK signs in and out, and shows users, events and the end of both", show
     yield "the guide has its picture", kept
 
 

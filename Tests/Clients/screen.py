@@ -1,7 +1,7 @@
 """A display without hardware, and pictures of it."""
 import os, struct, subprocess, zlib
 
-WIDTH, HEIGHT = 420, 300
+WIDTH, HEIGHT = 420, 360
 
 
 class Screen:

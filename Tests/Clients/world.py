@@ -86,9 +86,9 @@ class World:
         self.sandbox.stdout.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def mint(self, user):
+    def mint(self, user, ttl=3600):
         """A signed token for a user of the sandbox."""
-        words = [self.program("sdk-sandbox"), "mint", "--external-id", user, "--ttl", "3600"]
+        words = [self.program("sdk-sandbox"), "mint", "--external-id", user, "--ttl", str(ttl)]
         return subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
     def settings(self, **more):

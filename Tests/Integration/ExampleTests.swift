@@ -151,6 +151,14 @@ import Testing
     #expect(!output.contains(jwt))
   }
 
+  @Test(arguments: [["python3", "python", "program.py"], ["node", "js", "program.mjs"]])
+  func `The program of the guide for apps ends by itself`(language: [String]) throws {
+    let (desk, jwt) = try openFrontDesk()
+    let output = try run(
+      language[0], try snippets(language[1]).joined(separator: "\n"), as: language[2], desk, jwt: jwt)
+    #expect(output.contains("alice"))
+  }
+
   @Test func `The shell snippets of the guide for apps run`() throws {
     let blocks = try snippets("sh")
     #expect(!blocks.isEmpty)
