@@ -127,6 +127,26 @@ def guide(binaries):
             yield f"the programs in {document} run", functools.partial(run, document)
 
 
+def recipes(binaries):
+    """The recipes of Flatpak and Snap in the guide for apps."""
+    def read():
+        import yaml
+
+        with open(os.path.join(checks.ROOT, "Packaging", "documentation", "app-guide.md"), encoding="utf-8") as file:
+            flatpak, snap = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", file.read(), re.DOTALL))
+        own, system = checks.command("/usr/bin/python3", "-c", "import sdkd; print(sdkd.user_socket(), sdkd.system_socket())",
+                                     environment=checks.environment(XDG_RUNTIME_DIR="/xdg-run")).split()
+        assert f"--filesystem={os.path.dirname(own)[1:]}" in flatpak["finish-args"], (own, flatpak)
+        # What flatpak-builder and snapcraft ask for.
+        assert {"id", "runtime", "runtime-version", "sdk", "command", "modules"} <= set(flatpak), flatpak
+        assert {"name", "version", "summary", "description", "base", "confinement", "parts"} <= set(snap), snap
+        assert snap["plugs"]["sdkd"] == {"interface": "system-files", "write": [system]}, (system, snap)
+        app = snap["apps"]["front-desk"]
+        assert app["environment"]["SDKD_SOCKET"] == system and "sdkd" in app["plugs"], app
+
+    yield "the recipes for Flatpak and Snap are read, and lead to the sockets", read
+
+
 def state(lines):
     """What a desk shows now: the last line that is about no event."""
     return next((line for line in reversed(lines) if not line.startswith("event ")), "")
@@ -269,4 +289,4 @@ def desk(binaries):
     yield "the guide has its picture", kept
 
 
-CHECKS = {"guide": guide, "examples": examples, "desk": desk}
+CHECKS = {"guide": guide, "recipes": recipes, "examples": examples, "desk": desk}

@@ -48,6 +48,7 @@ import Testing
     }
     #expect(
       found["key"]?.first?.hasPrefix("ok The state is sealed with \(desk.state.path)/root.key") == true, "\(found)")
+    #expect(found["key"]?.first?.contains("permissions alone protect both") == true, "\(found)")
     #expect(try desk.sdkctl(["backup", "one"]).status == 0)
     #expect(try desk.sdkctl(["backup", "list"]).output.contains("one "))
     let stranger = try desk.calls(uid: 65534, "daemon.info", [:])

@@ -46,6 +46,25 @@ struct UnitAccessTests {
     #expect(try !sees(desk, nil, uid: 1))
   }
 
+  @Test func `A program that a desktop has started in a scope is known by its application and user`() throws {
+    let desk = try Desk.open()
+    try desk.create("desk", on: try desk.connect(), access: ["use": ["user-scope:front-desk@daemon"]])
+    let number = UUID().uuidString.prefix(8).lowercased()
+    func scope(_ uid: Int, _ name: String) throws -> ControlGroup {
+      try ControlGroup("\(manager(uid))/app-\(name)-\(number).scope")
+    }
+    let own = try scope(1, #"gnome-front\x2ddesk"#)
+    try eventually("the name is resolved") { try sees(desk, own, uid: 1) }
+    #expect(try sees(desk, try scope(1, #"front\x2ddesk"#), uid: 1))
+    #expect(try sees(desk, try scope(1, #"flatpak-front\x2ddesk"#), uid: 1))
+    #expect(try !sees(desk, try scope(1, "gnome-front-desk"), uid: 1), "its parts are not known")
+    #expect(try !sees(desk, try scope(1, "gnome-other"), uid: 1))
+    #expect(try !sees(desk, try scope(2, #"gnome-front\x2ddesk"#), uid: 2))
+    #expect(try !sees(desk, try scope(2, #"gnome-front\x2ddesk"#), uid: 1), "the manager's user counts")
+    #expect(try !sees(desk, try ControlGroup("\(system)/app-gnome-front\\x2ddesk-\(number).scope"), uid: 1))
+    #expect(try !sees(desk, nil, uid: 1))
+  }
+
   @Test func allConditionsOfARuleMustHold() throws {
     let desk = try Desk.open()
     try desk.create("desk", on: try desk.connect(), access: ["use": [.string("unit:\(kiosk)+user:daemon+group:games")]])

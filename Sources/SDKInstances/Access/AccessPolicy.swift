@@ -112,6 +112,8 @@ public struct AccessPolicy: Sendable {
     case .unit(let unit): peer.process.unit == unit
     case .userUnit(let unit, let user):
       peer.process.userUnit.map { $0.unit == unit && $0.uid == names.uid(ofUser: user) } ?? false
+    case .userScope(let name, let user):
+      peer.process.userUnit.map { $0.application == name && $0.uid == names.uid(ofUser: user) } ?? false
     }
   }
 }
@@ -124,7 +126,7 @@ extension AccessRule {
 extension AccessRule.Condition {
   fileprivate var isAboutUnit: Bool {
     switch self {
-    case .unit, .userUnit: true
+    case .unit, .userUnit, .userScope: true
     case .everyone, .user, .uid, .group: false
     }
   }

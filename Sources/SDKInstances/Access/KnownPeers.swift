@@ -17,7 +17,8 @@ public struct KnownPeers: Sendable {
   var hasEveryone = false
   var uids: Set<UInt32> = []
   var gids: Set<UInt32> = []
-  var units: Set<String> = []
+  /// The units and applications.
+  var ofProcesses: Set<RoleIndex.Principal> = []
 
   /// Creates a summary that knows no peer.
   public init() {}
@@ -28,7 +29,7 @@ public struct KnownPeers: Sendable {
     case .everyone: hasEveryone = true
     case .uid(let uid): uids.insert(uid)
     case .gid(let gid): gids.insert(gid)
-    case .unit(let unit): units.insert(unit)
+    case .unit, .application: ofProcesses.insert(key)
     }
   }
 
@@ -36,8 +37,8 @@ public struct KnownPeers: Sendable {
   public func relation(to peer: Peer) -> Relation {
     if hasEveryone || uids.contains(peer.uid) || gids.contains(peer.gid) { return .known }
     if peer.groups.contains(where: gids.contains) { return .known }
-    if units.isEmpty { return .unknown }
+    if ofProcesses.isEmpty { return .unknown }
     guard let process = peer.knownProcess else { return .dependsOnUnit }
-    return [process.unit, process.userUnit?.unit].contains { $0.map(units.contains) ?? false } ? .known : .unknown
+    return process.principals.contains(where: ofProcesses.contains) ? .known : .unknown
   }
 }

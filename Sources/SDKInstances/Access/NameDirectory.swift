@@ -63,7 +63,7 @@ extension AccessRule {
   var names: [SystemName] {
     conditions.compactMap { condition in
       switch condition {
-      case .user(let name), .userUnit(_, let name): SystemName(.users, name)
+      case .user(let name), .userUnit(_, let name), .userScope(_, let name): SystemName(.users, name)
       case .group(let name): SystemName(.groups, name)
       case .everyone, .uid, .unit: nil
       }

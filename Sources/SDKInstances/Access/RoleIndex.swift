@@ -11,12 +11,22 @@ final class RoleIndex: Sendable {
     case uid(UInt32)
     case gid(UInt32)
     case unit(String)
+    /// An application that a desktop has started.
+    case application(String)
+
+    /// Whether a peer's process must be looked up to find it.
+    var isOfProcess: Bool {
+      switch self {
+      case .unit, .application: true
+      case .everyone, .uid, .gid: false
+      }
+    }
   }
 
   private struct Contents {
     var instances: [Principal: Set<InstanceID>] = [:]
-    /// The number of keys that are units.
-    var units = 0
+    /// The number of keys that are units or applications.
+    var ofProcesses = 0
   }
 
   private let contents = Mutex(Contents())
@@ -30,10 +40,10 @@ final class RoleIndex: Sendable {
         contents.instances[key]?.remove(id)
         guard contents.instances[key]?.isEmpty == true else { continue }
         contents.instances[key] = nil
-        if case .unit = key { contents.units -= 1 }
+        if key.isOfProcess { contents.ofProcesses -= 1 }
       }
       for key in new.subtracting(old) {
-        if case .unit = key, contents.instances[key] == nil { contents.units += 1 }
+        if key.isOfProcess, contents.instances[key] == nil { contents.ofProcesses += 1 }
         contents.instances[key, default: []].insert(id)
       }
     }
@@ -44,10 +54,7 @@ final class RoleIndex: Sendable {
     var keys: Set<Principal> = [.everyone, .uid(peer.uid), .gid(peer.gid)]
     keys.formUnion(peer.groups.map { .gid($0) })
     // The process is looked up only if its unit matters, and not while the index is locked.
-    if contents.withLock({ $0.units > 0 }) {
-      let process = peer.process
-      keys.formUnion([process.unit, process.userUnit?.unit].compactMap { $0.map(Principal.unit) })
-    }
+    if contents.withLock({ $0.ofProcesses > 0 }) { keys.formUnion(peer.process.principals) }
     return contents.withLock { contents in
       let found = keys.compactMap { contents.instances[$0] }
       guard found.reduce(0, { $0 + $1.count }) <= limit else { return nil }
@@ -70,5 +77,15 @@ final class RoleIndex: Sendable {
   /// Adds all ids to a summary.
   func describe(in known: inout KnownPeers) {
     for key in contents.withLock({ Array($0.instances.keys) }) { known.add(key) }
+  }
+}
+
+extension PeerProcess {
+  /// The ids in access rules that the process has: its units, and the application as which a desktop has started it.
+  var principals: [RoleIndex.Principal] {
+    let found: [RoleIndex.Principal?] = [
+      unit.map { .unit($0) }, userUnit.map { .unit($0.unit) }, userUnit?.application.map { .application($0) },
+    ]
+    return found.compactMap { $0 }
   }
 }

@@ -11,6 +11,7 @@ final class RoleTable: Sendable {
     case gid(UInt32)
     case unit(String)
     case userUnit(String, uid: UInt32)
+    case userScope(String, uid: UInt32)
   }
 
   private struct Grant {
@@ -28,7 +29,8 @@ final class RoleTable: Sendable {
   private let everyone: Role?
   private let byUid: [UInt32: [Grant]]
   private let byGid: [UInt32: [Grant]]
-  private let byUnit: [String: [Grant]]
+  /// The grants by units and applications.
+  private let byProcess: [RoleIndex.Principal: [Grant]]
   /// The strongest role that depends on a unit; `nil` if none does.
   private let strongestOfUnits: Role?
 
@@ -37,7 +39,7 @@ final class RoleTable: Sendable {
     self.access = access
     var everyone: Role?
     var (byUid, byGid): ([UInt32: [Grant]], [UInt32: [Grant]]) = ([:], [:])
-    var byUnit: [String: [Grant]] = [:]
+    var byProcess: [RoleIndex.Principal: [Grant]] = [:]
     var strongestOfUnits: Role?
     func file(_ role: Role, _ rule: AccessRule) {
       guard let conditions = Self.resolve(rule, names) else { return }
@@ -50,7 +52,8 @@ final class RoleTable: Sendable {
       switch key {
       case .uid(let uid): byUid[uid, default: []].append(entry)
       case .gid(let gid): byGid[gid, default: []].append(entry)
-      case .unit(let unit), .userUnit(let unit, _): byUnit[unit, default: []].append(entry)
+      case .unit(let unit), .userUnit(let unit, _): byProcess[.unit(unit), default: []].append(entry)
+      case .userScope(let name, _): byProcess[.application(name), default: []].append(entry)
       }
     }
     let isOwned = access.source == .api
@@ -60,7 +63,7 @@ final class RoleTable: Sendable {
     self.everyone = everyone
     self.byUid = byUid
     self.byGid = byGid
-    self.byUnit = byUnit
+    self.byProcess = byProcess
     self.strongestOfUnits = strongestOfUnits
   }
 
@@ -81,6 +84,9 @@ final class RoleTable: Sendable {
       case .userUnit(let unit, let user):
         guard let uid = names.uid(ofUser: user) else { return nil }
         units.append(.userUnit(unit, uid: uid))
+      case .userScope(let name, let user):
+        guard let uid = names.uid(ofUser: user) else { return nil }
+        units.append(.userScope(name, uid: uid))
       }
     }
     return ids + units
@@ -109,10 +115,8 @@ final class RoleTable: Sendable {
       consider(byGid[peer.gid])
       for group in peer.groups { consider(byGid[group]) }
     }
-    guard withUnits, !byUnit.isEmpty else { return }
-    let process = peer.process
-    if let unit = process.unit { consider(byUnit[unit]) }
-    if let unit = process.userUnit?.unit { consider(byUnit[unit]) }
+    guard withUnits, !byProcess.isEmpty else { return }
+    for key in peer.process.principals { consider(byProcess[key]) }
   }
 
   private static func holds(_ condition: Condition, _ peer: Peer) -> Bool {
@@ -121,6 +125,7 @@ final class RoleTable: Sendable {
     case .gid(let gid): peer.gid == gid || peer.groups.contains(gid)
     case .unit(let unit): peer.process.unit == unit
     case .userUnit(let unit, let uid): peer.process.userUnit.map { $0.unit == unit && $0.uid == uid } ?? false
+    case .userScope(let name, let uid): peer.process.userUnit.map { $0.application == name && $0.uid == uid } ?? false
     }
   }
 
@@ -128,7 +133,7 @@ final class RoleTable: Sendable {
   var keys: Set<RoleIndex.Principal> {
     var keys = Set(byUid.keys.map(RoleIndex.Principal.uid))
     keys.formUnion(byGid.keys.map(RoleIndex.Principal.gid))
-    keys.formUnion(byUnit.keys.map(RoleIndex.Principal.unit))
+    keys.formUnion(byProcess.keys)
     if everyone != nil { keys.insert(.everyone) }
     if let owner { keys.insert(.uid(owner)) }
     return keys

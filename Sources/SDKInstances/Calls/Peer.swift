@@ -102,3 +102,37 @@ public struct PeerProcess: Sendable, Hashable {
     self.executable = executable
   }
 }
+
+extension PeerProcess.UserUnit {
+  /// The id of the application that a desktop has started in a scope; `nil` for any other unit.
+  ///
+  /// The names are those that systemd proposes to desktops (systemd.io, "Desktop Environment Integration"):
+  /// `app[-LAUNCHER]-APPLICATION-RANDOM.scope`. Hyphens within a part are `\x2d`, as systemd-escape(1) writes them. GNOME,
+  /// KDE and Flatpak follow this. Any program of the user can name a scope like this.
+  public var application: String? {
+    guard unit.hasPrefix("app-"), unit.hasSuffix(".scope") else { return nil }
+    let parts = unit.dropFirst("app-".count).dropLast(".scope".count)
+      .split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2 || parts.count == 3, !parts.contains("") else { return nil }
+    return Self.unescaped(parts[parts.count - 2])
+  }
+
+  /// Returns a text without the escapes of systemd-escape(1); `nil` if one is wrong, or if the result is not UTF-8.
+  private static func unescaped(_ text: Substring) -> String? {
+    var (bytes, rest) = ([UInt8](), text.utf8[...])
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "\\") else {
+        bytes.append(byte)
+        continue
+      }
+      // A sign would be accepted as a part of the number.
+      let digits = rest.dropFirst().prefix(2)
+      guard rest.first == UInt8(ascii: "x"), digits.count == 2, digits.allSatisfy({ $0 != UInt8(ascii: "+") }),
+        let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+      else { return nil }
+      bytes.append(value)
+      rest = rest.dropFirst(3)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}

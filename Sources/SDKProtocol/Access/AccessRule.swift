@@ -16,6 +16,8 @@ public struct AccessRule: Sendable, Hashable {
     case unit(String)
     /// `user-unit:NAME.service@USER`.
     case userUnit(String, user: String)
+    /// `user-scope:NAME@USER`: an application that the desktop of a user has started.
+    case userScope(String, user: String)
   }
 
   /// The rule's text, as it was written.
@@ -54,12 +56,18 @@ public struct AccessRule: Sendable, Hashable {
     case "group": return isName(value) ? .group(value) : nil
     case "unit": return isService(value) ? .unit(value) : nil
     case "user-unit":
-      guard let at = value.lastIndex(of: "@") else { return nil }
-      let unit = String(value[..<at])
-      let user = String(value[value.index(after: at)...])
-      return isService(unit) && isName(user) ? .userUnit(unit, user: user) : nil
+      return owned(value).flatMap { isService($0.name) ? .userUnit($0.name, user: $0.user) : nil }
+    case "user-scope":
+      return owned(value).flatMap { isApplication($0.name) ? .userScope($0.name, user: $0.user) : nil }
     default: return nil
     }
+  }
+
+  /// Returns the parts of `NAME@USER`.
+  private static func owned(_ text: String) -> (name: String, user: String)? {
+    guard let at = text.lastIndex(of: "@") else { return nil }
+    let user = String(text[text.index(after: at)...])
+    return isName(user) ? (String(text[..<at]), user) : nil
   }
 
   /// Whether a text can be the name of a user or group. Control characters are refused because libc reads a name only
@@ -91,6 +99,12 @@ public struct AccessRule: Sendable, Hashable {
         }
       }
   }
+
+  /// Whether a text can be the id of an application, such as `org.gnome.Terminal`. The name of a scope is refused: each
+  /// start of a program has another one.
+  private static func isApplication(_ text: String) -> Bool {
+    isName(text) && text.utf8.count <= 255 && !text.hasSuffix(".scope") && !text.contains("/")
+  }
 }
 
 extension AccessRule: Codable, JSONTextRepresentable, JSONSchemaRepresentable {
@@ -98,7 +112,8 @@ extension AccessRule: Codable, JSONTextRepresentable, JSONSchemaRepresentable {
     "AccessRule",
     .string(
       pattern: "^\(condition)(\\+\(condition))*$",
-      called: "rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +"))
+      called: "rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER, "
+        + "user-scope:NAME@USER or *, joined with +"))
 
   /// The regular expression of a condition, for the JSON schema. It uses no look-around, which some engines lack, so it
   /// accepts more than `init`: names with invisible characters, and any number as a uid.
@@ -106,7 +121,9 @@ extension AccessRule: Codable, JSONTextRepresentable, JSONSchemaRepresentable {
     let name = #"([^\s\x00-\x1f\x7f*+]|\*[^\s\x00-\x1f\x7f+])[^\s\x00-\x1f\x7f+]*"#
     let user = name.replacing("+]", with: "+@]")
     let unit = #"[A-Za-z0-9:_.\\@-]+\.service"#
-    return "(\\*|user:\(name)|uid:[0-9]+|group:\(name)|unit:\(unit)|user-unit:\(unit)@\(user))"
+    let application = name.replacing("+]", with: "+/]")
+    return "(\\*|user:\(name)|uid:[0-9]+|group:\(name)|unit:\(unit)|user-unit:\(unit)@\(user)"
+      + "|user-scope:\(application)@\(user))"
   }()
 
   public init(from decoder: any Decoder) throws {
@@ -116,7 +133,7 @@ extension AccessRule: Codable, JSONTextRepresentable, JSONSchemaRepresentable {
       throw DecodingError.dataCorruptedError(
         in: container,
         debugDescription: "\(text.clipped(toUTF8: 80).debugDescription) is no access rule; write user:NAME, uid:N, "
-          + "group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +.")
+          + "group:NAME, unit:NAME.service, user-unit:NAME.service@USER, user-scope:NAME@USER or *, joined with +.")
     }
     self = rule
   }

@@ -30,7 +30,7 @@ struct Caller {
       case .user(let name): getpwnam(name).map { $0.pointee.pw_uid == uid } ?? false
       case .uid(let number): number == uid
       case .group(let name): getgrnam(name).map { groups.contains($0.pointee.gr_gid) } ?? false
-      case .unit, .userUnit: false
+      case .unit, .userUnit, .userScope: false
       }
     }
   }

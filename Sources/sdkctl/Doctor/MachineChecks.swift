@@ -100,7 +100,12 @@ struct KeyCheck {
     guard status.st_mode & 0o077 == 0 else {
       return Finding(.failing, "key", "\(file) can be read by others.", advice: "chmod 600 \(file)")
     }
-    guard hasUnit else { return Finding(.ok, "key", "The state is sealed with \(file), mode 600.") }
+    guard hasUnit else {
+      return Finding(
+        .ok, "key",
+        "The state is sealed with \(file), mode 600, in the same folder: its permissions alone protect both, and a copy of "
+          + "the folder can be opened.")
+    }
     return Finding(
       .warning, "key", "The key is in the same folder as the data that it encrypts: \(file).",
       advice: place.command("key init") + ", which makes it a credential of the unit")

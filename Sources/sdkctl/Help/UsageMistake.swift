@@ -73,7 +73,7 @@ enum UsageMistake {
     case "duration": return "a duration is a number of seconds, or such as 500ms, 10s, 5m or 2h"
     case "rule":
       return "a rule is *, or conditions joined by +: user:NAME, uid:N, group:NAME, unit:NAME.service, "
-        + "user-unit:NAME.service@USER"
+        + "user-unit:NAME.service@USER, user-scope:NAME@USER"
     case "k=v": return "it takes a key, = and a value"
     case "text" where name.hasPrefix("--template"): return "each { needs a }; {{ and }} stand for braces"
     default: return nil

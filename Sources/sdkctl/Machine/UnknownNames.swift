@@ -9,7 +9,7 @@ enum UnknownNames {
     var (users, groups): ([String], [String]) = ([], [])
     for condition in rules.byRole.flatMap(\.rules).flatMap(\.conditions) {
       switch condition {
-      case .user(let name), .userUnit(_, let name): users.append(name)
+      case .user(let name), .userUnit(_, let name), .userScope(_, let name): users.append(name)
       case .group(let name): groups.append(name)
       case .everyone, .uid, .unit: continue
       }

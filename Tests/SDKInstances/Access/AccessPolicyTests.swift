@@ -26,6 +26,7 @@ struct AccessPolicyTests {
 
   @Test func `Each kind of rule looks at what the kernel says`() throws {
     let app = PeerProcess.UserUnit(unit: "app.service", uid: 1000)
+    let firefox = PeerProcess.UserUnit(unit: "app-gnome-firefox-1.scope", uid: 1000)
     let cases: [(String, Peer, Bool)] = [
       ("*", peer(7), true), ("uid:7", peer(7), true), ("uid:7", peer(8), false), ("user:alice", peer(1000), true),
       ("user:alice", peer(1001), false), ("user:nobody-of-this-name", peer(1000), false),
@@ -38,6 +39,11 @@ struct AccessPolicyTests {
       ("user-unit:app.service@bob", peer(1000, userUnit: app), false),
       ("user-unit:app.service@unknown", peer(1000, userUnit: app), false),
       ("user-unit:app.service@alice", peer(1000, unit: "app.service"), false),
+      ("user-scope:firefox@alice", peer(1000, userUnit: firefox), true),
+      ("user-scope:firefox@bob", peer(1000, userUnit: firefox), false),
+      ("user-scope:firefox@unknown", peer(1000, userUnit: firefox), false),
+      ("user-scope:gnome@alice", peer(1000, userUnit: firefox), false),
+      ("user-scope:firefox@alice", peer(1000, unit: "app-gnome-firefox-1.scope"), false),
       ("unit:kiosk.service+user:alice", peer(1000, unit: "kiosk.service"), true),
       ("unit:kiosk.service+user:alice", peer(1001, unit: "kiosk.service"), false),
       ("unit:kiosk.service+user:alice", peer(1000), false),

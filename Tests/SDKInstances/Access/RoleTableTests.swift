@@ -11,6 +11,7 @@ struct RoleTableTests {
   private static let conditions = [
     "*", "uid:7", "uid:8", "user:alice", "user:bob", "user:unknown", "group:support", "group:staff", "group:unknown",
     "unit:kiosk.service", "unit:printer.service", "user-unit:app.service@alice", "user-unit:app.service@bob",
+    "user-scope:firefox@alice", "user-scope:firefox@bob",
   ]
 
   private let policy = AccessPolicy(names: AccessPolicyTests.Names())
@@ -44,10 +45,11 @@ struct RoleTableTests {
         let units: [String?] = [nil, "kiosk.service", "printer.service", "app.service"]
         let unit = units.randomElement(using: &random) ?? nil
         let user = ([nil, 1000, 1001] as [UInt32?]).randomElement(using: &random) ?? nil
+        let userUnit = Bool.random(using: &random) ? "app.service" : "app-gnome-firefox-1.scope"
         let groups = ([[], [50], [50, 60], [1]] as [[UInt32]]).randomElement(using: &random) ?? []
         let peer = Peer(
           pid: 1, uid: uid, gid: [9, 50 as UInt32].randomElement(using: &random) ?? 9, groups: groups,
-          process: PeerProcess(unit: unit, userUnit: user.map { .init(unit: "app.service", uid: $0) }))
+          process: PeerProcess(unit: unit, userUnit: user.map { .init(unit: userUnit, uid: $0) }))
         let role = table.role(of: peer)
         #expect(role == tried(peer, access), "\(access) \(uid)")
         found[role, default: 0] += 1

@@ -11,6 +11,9 @@ struct AccessRuleTests {
       ("unit:kiosk@1.service", [.unit("kiosk@1.service")]),
       ("user-unit:app.service@alice", [.userUnit("app.service", user: "alice")]),
       ("user-unit:app@2.service@alice", [.userUnit("app@2.service", user: "alice")]),
+      ("user-scope:org.gnome.Terminal@alice", [.userScope("org.gnome.Terminal", user: "alice")]),
+      ("user-scope:google-chrome@alice", [.userScope("google-chrome", user: "alice")]),
+      ("user-scope:a@b@alice", [.userScope("a@b", user: "alice")]),
       ("unit:kiosk.service+user:kiosk", [.unit("kiosk.service"), .user("kiosk")]),
       ("*+uid:7+group:g", [.everyone, .uid(7), .group("g")]),
     ] as [(String, [AccessRule.Condition])])
@@ -24,7 +27,9 @@ struct AccessRuleTests {
   @Test(arguments: [
     "", "kiosk", "user:", "user: kiosk", "User:kiosk", "uid:", "uid:-1", "uid:x", "uid:4294967296", "uid:1.0", "group:",
     "unit:kiosk", "unit:a/b.service", "unit:", "user-unit:app.service", "user-unit:app.service@", "user-unit:app@alice",
-    "user-unit:@alice", "user-unit:a/b.service@alice", "unit:kiosk.service+", "+user:kiosk", "user:a++user:b", "**",
+    "user-scope:firefox", "user-scope:firefox@", "user-scope:@alice", "user-scope:a/b@alice", "user-scope:a b@alice",
+    "user-scope:app-gnome-firefox-1.scope@alice", "user-scope:*@alice", "user-unit:@alice",
+    "user-unit:a/b.service@alice", "unit:kiosk.service+", "+user:kiosk", "user:a++user:b", "**",
     "everyone",
     "user:a\n", "unit:kiosk.socket", "user-unit:app.timer@alice", "unit:.service", "pid:1",
     // Texts that libc or `UInt32` would accept, or would read only in part.

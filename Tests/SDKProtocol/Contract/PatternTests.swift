@@ -34,11 +34,13 @@ struct PatternTests {
       accepted: [
         "*", "user:kiosk", "user:Jörg", "user:*a", "uid:0", "uid:1000", "group:staff", "unit:kiosk.service",
         "unit:kiosk@1.service", #"unit:a\x2db.service"#, "user-unit:app.service@alice",
+        "user-scope:org.gnome.Terminal@alice", "user-scope:google-chrome@Jörg", "user-scope:a@b@alice",
         "unit:kiosk.service+user:kiosk", "user:a+group:b+uid:7",
       ],
       refused: [
         "", "kiosk", "user:", "user:*", "user:a b", "user:a\u{0}b", "user:a+", "+user:a", "uid:x", "uid:", "uid:-1",
         "unit:kiosk", "unit:.timer", "unit:a*.service", "user-unit:app.service", "user-unit:app.service@", "role:admin",
+        "user-scope:firefox", "user-scope:firefox@", "user-scope:@alice", "user-scope:*@alice", "user-scope:a/b@alice",
         "**",
       ]),
   ]

@@ -49,7 +49,7 @@ extension FuzzTarget {
         require(
           uid != .max && digits.contains { UInt32($0) == uid && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } },
           "\(text) is a rule for the uid \(uid).")
-      case .user(let name), .group(let name), .userUnit(_, let name):
+      case .user(let name), .group(let name), .userUnit(_, let name), .userScope(_, let name):
         require(!name.isEmpty && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }, "\(text) names nobody.")
       case .unit, .everyone: break
       }
