@@ -20,6 +20,18 @@ type EventFilter struct {
 	Types []EventType
 	// Since is the cursor after which the events begin, instead of now.
 	Since string
+	// OnStatus is called with each change of the connection's status, such as to show that the daemon is away. It must not
+	// wait for the events.
+	OnStatus func(ConnectionStatus)
+}
+
+// ConnectionStatus is the status of the connection over which events arrive.
+type ConnectionStatus struct {
+	// IsConnected says whether the events are subscribed. Otherwise the client connects, for the first time or again.
+	IsConnected bool
+	// Err is the reason why the connection was lost or could not be opened. It is nil while it is open, and before the
+	// first attempt.
+	Err error
 }
 
 func (f *EventFilter) wire() map[string]any {
@@ -73,8 +85,9 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 // no longer keeps an event, an event of the type Gap comes: read the state again before you take the next one. Each
 // event has a cursor: give it as EventFilter.Since to continue there later.
 type Events struct {
-	client  *Client
-	filters map[string]any
+	client   *Client
+	filters  map[string]any
+	onStatus func(ConnectionStatus)
 	// turn has a value while a goroutine waits for an event. The others wait for their turn.
 	turn chan struct{}
 	// closed is closed with the events.
@@ -83,6 +96,7 @@ type Events struct {
 
 	mutex      sync.Mutex
 	cursor     string
+	status     ConnectionStatus
 	connection *connection
 	// beginning is the subscription in progress. It outlives a wait that ends earlier; the next one continues it.
 	beginning *beginning
@@ -106,7 +120,7 @@ func (c *Client) Follow(filter *EventFilter) *Events {
 		schedule: reconnectSchedule(),
 	}
 	if filter != nil {
-		events.cursor = filter.Since
+		events.cursor, events.onStatus = filter.Since, filter.OnStatus
 	}
 	if !c.add(events) {
 		events.end()
@@ -119,6 +133,13 @@ func (e *Events) Cursor() string {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	return e.cursor
+}
+
+// Status returns the status of the connection. A loss is noticed while a goroutine waits for an event.
+func (e *Events) Status() ConnectionStatus {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	return e.status
 }
 
 // Start subscribes now instead of with the first event. If you call it before you read the state, you miss nothing after
@@ -291,13 +312,33 @@ func (e *Events) begin() error {
 	defer cancel()
 	err := e.subscribe(ctx)
 	e.mutex.Lock()
-	defer e.mutex.Unlock()
 	if err != nil {
 		e.drop()
+		e.mutex.Unlock()
 		return err
 	}
 	e.isPaused = false
+	e.mutex.Unlock()
+	e.tell(ConnectionStatus{IsConnected: true})
 	return nil
+}
+
+// tell tells a change. Further failures of a connection that is reopened are none.
+func (e *Events) tell(status ConnectionStatus) {
+	e.mutex.Lock()
+	wasTold := e.status.Err != nil
+	if status.IsConnected {
+		wasTold = e.status.IsConnected
+	}
+	if wasTold || e.isClosed {
+		e.mutex.Unlock()
+		return
+	}
+	e.status = status
+	e.mutex.Unlock()
+	if e.onStatus != nil {
+		e.onStatus(status)
+	}
 }
 
 func (e *Events) subscribe(ctx context.Context) error {
@@ -382,6 +423,7 @@ func (e *Events) event(found notification) (*Event, error) {
 // pause returns the time to wait before the next connection, or the failure when it is final.
 func (e *Events) pause(failure *Error) (time.Duration, error) {
 	wasConnected := e.client.wasConnected()
+	e.tell(ConnectionStatus{Err: failure})
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	e.drop()

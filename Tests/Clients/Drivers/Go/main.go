@@ -41,6 +41,7 @@ type driver struct {
 	mutex       sync.Mutex
 	clients     map[string]*sdkd.Client
 	events      map[string]*sdkd.Events
+	statuses    map[string][][]any
 	attachments map[string]*sdkd.Attachment
 	cancels     map[int]context.CancelFunc
 }
@@ -165,11 +166,25 @@ func (d *driver) run(ctx context.Context, c *command) (any, error) {
 	case "put":
 		return nil, client.Storage.Put(ctx, c.Instance, c.Key, c.Value, nil)
 	case "events":
-		found := client.Follow(&sdkd.EventFilter{Instances: c.Instances, Since: c.Since})
+		tell := func(status sdkd.ConnectionStatus) {
+			told := []any{status.IsConnected, nil}
+			var found *sdkd.Error
+			if errors.As(status.Err, &found) {
+				told[1] = found.Reason
+			}
+			d.mutex.Lock()
+			defer d.mutex.Unlock()
+			d.statuses[c.Stream] = append(d.statuses[c.Stream], told)
+		}
+		found := client.Follow(&sdkd.EventFilter{Instances: c.Instances, Since: c.Since, OnStatus: tell})
 		d.mutex.Lock()
 		d.events[c.Stream] = found
 		d.mutex.Unlock()
 		return nil, nil
+	case "statuses":
+		d.mutex.Lock()
+		defer d.mutex.Unlock()
+		return append(append([][]any{}, d.statuses[c.Stream]...), []any{events.Status().IsConnected}), nil
 	case "take":
 		if c.Deadline != nil {
 			limited, cancel := context.WithTimeout(ctx, duration(*c.Deadline))
@@ -223,10 +238,10 @@ func (d *driver) take(ctx context.Context, c *command) {
 
 func main() {
 	d := &driver{
-		clients: map[string]*sdkd.Client{}, events: map[string]*sdkd.Events{},
+		clients: map[string]*sdkd.Client{}, events: map[string]*sdkd.Events{}, statuses: map[string][][]any{},
 		attachments: map[string]*sdkd.Attachment{}, cancels: map[int]context.CancelFunc{},
 	}
-	say(map[string]any{"can": []string{"cancel", "log"}})
+	say(map[string]any{"can": []string{"cancel", "log", "statuses"}})
 	input := bufio.NewReader(os.Stdin)
 	for {
 		line, err := input.ReadBytes('\n')
