@@ -23,6 +23,9 @@ public protocol AnsweringBridge: Sendable {
   /// answered without a configured provider.
   func hasDelegate(_ key: BridgeKey) -> Bool
 
+  /// Returns how long a lost delegate is still waited for; `nil` if none is, or if one is attached.
+  func delegateGrace(_ key: BridgeKey) -> Duration?
+
   /// Closes the breaker, because a caller with the control role requests an attempt now.
   func reset(_ key: BridgeKey)
 
@@ -41,6 +44,8 @@ public protocol AnsweringBridge: Sendable {
 
 extension AnsweringBridge {
   public func hasDelegate(_ key: BridgeKey) -> Bool { false }
+
+  public func delegateGrace(_ key: BridgeKey) -> Duration? { nil }
 
   public func accept(_ key: BridgeKey) {}
 

@@ -207,6 +207,10 @@ public final class ProviderBridge: AnsweringBridge {
 
   public func hasDelegate(_ key: BridgeKey) -> Bool { sources.contains { $0.hasDelegate(key) } }
 
+  public func delegateGrace(_ key: BridgeKey) -> Duration? {
+    sources.contains { $0.attachedCount(of: key) > 0 } ? nil : sources.compactMap { $0.grace(of: key) }.max()
+  }
+
   /// Ends the runs in progress, because the daemon stops. A program that ignores SIGTERM is killed soon.
   public func stop() { RunningProviders.shared.endAll() }
 

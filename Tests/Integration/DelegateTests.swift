@@ -221,6 +221,23 @@ import Testing
     #expect(try line.call("instance.get", ["instance": "desk"])["state"] == "authenticated")
   }
 
+  @Test("A token that ends in the grace of a delegate is expired after it", arguments: [false, true])
+  func expiryInTheGrace(restarts: Bool) throws {
+    let (desk, line, _) = try desk(ttl: 2, configuration: "[delegate]\ngrace = \"3s\"\n")
+    func state(_ line: Line) throws -> JSON? { try line.call("instance.get", ["instance": "desk"])["state"] }
+    var delegate: Line? = try attach(desk)
+    if restarts {
+      let note = desk.state.appendingPathComponent("delegates.json")
+      try eventually("it is noted") { ((try? String(contentsOf: note, encoding: .utf8)) ?? "").count > 2 }
+      try desk.crash()
+    }
+    delegate = nil
+    #expect(delegate == nil)
+    let again = restarts ? try desk.connect() : line
+    try eventually("it is expired") { try state(again) == "reauthNeeded" }
+    #expect(try types(again).last == "authenticationFailed")
+  }
+
   @Test func theIdsOfBothDirectionsAreSeparate() throws {
     let (desk, _, _) = try desk()
     let line = try desk.connect()

@@ -8,6 +8,9 @@ public protocol AnswerSource: Sendable {
   /// Returns whether a delegate is attached, or was lost so recently that questions still wait for it.
   func hasDelegate(_ key: BridgeKey) -> Bool
 
+  /// Returns how long questions still wait for a lost delegate; `nil` if none is expected, or if one is attached.
+  func grace(of key: BridgeKey) -> Duration?
+
   /// Requests an answer.
   ///
   /// - Parameter waits: whether to wait for a delegate that is expected back. True when no provider is configured.
@@ -25,6 +28,8 @@ public protocol AnswerSource: Sendable {
 
 extension AnswerSource {
   public func hasDelegate(_ key: BridgeKey) -> Bool { attachedCount(of: key) > 0 }
+
+  public func grace(of key: BridgeKey) -> Duration? { nil }
 
   public func forget(_ key: BridgeKey) {}
 }

@@ -215,6 +215,10 @@ public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
     }
   }
 
+  public func grace(of key: BridgeKey) -> Duration? {
+    state.withLock { $0.seats.expected(key.instance, except: [], grace: grace, now: .now)?.left }
+  }
+
   public func forget(_ key: BridgeKey) {
     state.withLock { $0.seats.forget(key.instance) }
     remember()

@@ -17,8 +17,13 @@ extension InstanceCore {
     let means = means(state, context)
     let end = state.identity.credential?.expiresAt.map(context.ours)
     if let request = nextRenewal(of: state, endingAt: end, means, context) { return .renewal(request) }
-    guard let end, state.isUsable, means.isNone else { return .none }
-    return .end(end)
+    guard let end, state.isUsable else { return .none }
+    if means.isNone { return .end(end) }
+    // Without the delegate that is expected back there is no strategy, and nothing else shows when it stays away.
+    guard let graceEnd = context.delegateGraceEnd, provider == nil, state.provided == nil, !means.itself else {
+      return .none
+    }
+    return .end(max(end, graceEnd))
   }
 
   /// Returns the request for the next renewal before the expiry; `nil` if none is due.

@@ -12,6 +12,8 @@ struct StepContext: Sendable {
   var random = 0.5
   /// Whether a delegate of the service is attached.
   var hasDelegate = false
+  /// The time until which a lost delegate counts as attached; `nil` if one is attached, or if none is expected.
+  var delegateGraceEnd: Timestamp?
   /// The time at which the provider's breaker allows the next run; `nil` if it does not block.
   var nextProviderAttempt: Timestamp?
 

@@ -304,9 +304,12 @@ actor InstanceActor {
   /// Returns the external facts, such as the time, for a step of a service.
   func context(of service: String?) -> StepContext {
     let key = bridgeKey(service)
+    let now = environment.clock.now()
+    // Its own clock decides when the grace is over, perhaps a moment later.
+    let graceEnd = environment.bridge.delegateGrace(key).map { now + $0 / .seconds(1) + 0.1 }
     return StepContext(
-      now: environment.clock.now(), vendorAhead: vendorClock.correction, random: environment.clock.random(),
-      hasDelegate: environment.bridge.hasDelegate(key),
+      now: now, vendorAhead: vendorClock.correction, random: environment.clock.random(),
+      hasDelegate: environment.bridge.hasDelegate(key), delegateGraceEnd: graceEnd,
       nextProviderAttempt: environment.bridge.status(of: key).nextAttemptAt)
   }
 
