@@ -1,5 +1,5 @@
 """The contract as types, methods, reasons and events, for any language."""
-import json, re
+import json, re, textwrap
 from dataclasses import dataclass, field
 
 #: The reasons of errors of the clients themselves.
@@ -50,6 +50,20 @@ class Contract:
     general_sentence: str = ""
 
 
+def wrap(text, width, **options):
+    """The lines of a text. No word is alone on the last one, if a smaller width avoids that."""
+    for less in range(30):
+        lines = textwrap.wrap(text, width - less, **options)
+        if len(lines) < 2 or len(lines[-1].split()) > 1:
+            return lines
+    return textwrap.wrap(text, width, **options)
+
+
+def flowing(text):
+    """A text whose paragraphs and items are one line each."""
+    return re.sub(r"(?<!\n)\n(?!\n|- )", " ", text)
+
+
 def pascal(name):
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name))
 
@@ -82,6 +96,7 @@ class Reader:
         contract.event_types = self.event_types()
         reasons = self.reasons()
         self.prune()
+        self.judge()
         contract.reasons = sorted(set(reasons) | set(OWN_REASONS)) if reasons else []
         for sentence in self.document["x-sentences"]:
             contract.sentences[sentence["name"]] = sentence["texts"]
@@ -119,6 +134,14 @@ class Reader:
             visit(("ref", name))
         contract.objects = {name: contract.objects[name] for name in order if name in contract.objects}
         contract.aliases = {name: contract.aliases[name] for name in order if name in contract.aliases}
+
+    def judge(self):
+        """The comments of the clients are these texts: each must be a sentence, or make one with "is" before it."""
+        fields = [(name, one) for name, (members, _) in self.contract.objects.items() for one in members]
+        fields += [(method.name, one) for method in self.contract.methods for one in method.required + method.optional]
+        for owner, one in fields:
+            if one.text and not re.match(r"(the|a|an|whether) [\w`]|possible causes$|[A-Z].*\.$", one.text):
+                raise SystemExit(f"make-clients: {owner}.{one.name} needs a description that begins with the, a or whether: {one.text}")
 
     # Types: ("ref", name) · ("literal", [values]) · ("string",) ("secret",) … ("any",) · ("array", type) · ("map", type) · ("union", [types])
 
@@ -205,10 +228,10 @@ class Reader:
                 raise SystemExit(f"make-clients: {method['name']} has a param {param['name']}, which the clients use")
             kind = self.type(param["schema"], name + pascal(param["name"]))
             is_required = bool(param.get("required"))
-            part = Field(param["name"], kind, is_required, param.get("description", ""))
+            part = Field(param["name"], kind, is_required, flowing(param.get("description", "")))
             (required if is_required else optional).append(part)
         return Method(
-            method["name"], method["summary"], method.get("description", ""),
+            method["name"], method["summary"], flowing(method.get("description", "")),
             method["x-sdkd"]["ordering"] in ("read", "free"), required, optional,
             self.type(method["result"]["schema"], name + "Result"))
 

@@ -26,8 +26,8 @@ type Options struct {
 	RateLimitPatience time.Duration
 	// MaxCalls is the maximum number of calls in progress: 1024. One more fails with ReasonTooManyCalls.
 	MaxCalls int
-	// MaxUnsent is the maximum number of bytes that wait for the daemon to read them: 8 MiB. A call beyond it fails with
-	// ReasonTooManyCalls.
+	// MaxUnsent is the maximum number of bytes that wait for the daemon to read them: 8 MiB. A call beyond it fails
+	// with ReasonTooManyCalls.
 	MaxUnsent int
 	// MaxLine is the maximum number of bytes in a line of the daemon: 64 MiB. A longer one ends the connection.
 	MaxLine int

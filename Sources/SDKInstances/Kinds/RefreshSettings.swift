@@ -11,11 +11,11 @@ public struct RefreshSettings: RPCValue {
   public var margin: Seconds?
   /// The fraction of the lifetime, from 0 to 0.5, by which a renewal may come earlier.
   public var jitter: Double?
-  /// The minimum time between two renewals.
+  /// The minimum time between two renewals; 5 s unless given.
   public var minInterval: Seconds?
-  /// The number of tokens that may be refused in one recovery.
+  /// The number of tokens that may be refused in one recovery; 3 unless given.
   public var maxAttempts: Int?
-  /// The time that one recovery may take as a whole.
+  /// The time that one recovery may take as a whole; 60 s unless given.
   public var deadline: Seconds?
 
   private enum CodingKeys: String, CodingKey {
@@ -41,11 +41,15 @@ public struct RefreshSettings: RPCValue {
   }
 
   public static let jsonSchema = JSONSchema.object([
-    .optional("mode", .enumeration(["eager", "lazy"]), "ahead of time or on demand"),
-    .optional("margin", Seconds.jsonSchema, "time before the end; at least a tenth of the lifetime is used"),
-    .optional("jitter", .number, "a fraction of the lifetime, 0 to 0.5, by which a renewal may come earlier"),
-    .optional("min_interval", Seconds.jsonSchema, "time between two renewals; 5 s unless given"),
-    .optional("max_attempts", .integer(minimum: 1, maximum: 10), "refused tokens in one recovery; 3 unless given"),
-    .optional("deadline", Seconds.jsonSchema, "time for one recovery as a whole; 60 s unless given"),
+    .optional("mode", .enumeration(["eager", "lazy"]), "whether a credential is renewed ahead of time or on demand"),
+    .optional(
+      "margin", Seconds.jsonSchema,
+      "the time before the end at which a credential is renewed; at least a tenth of its lifetime"),
+    .optional("jitter", .number, "the fraction of the lifetime, from 0 to 0.5, by which a renewal may come earlier"),
+    .optional("min_interval", Seconds.jsonSchema, "the minimum time between two renewals; 5 s unless given"),
+    .optional(
+      "max_attempts", .integer(minimum: 1, maximum: 10),
+      "the number of tokens that may be refused in one recovery; 3 unless given"),
+    .optional("deadline", Seconds.jsonSchema, "the time that one recovery may take as a whole; 60 s unless given"),
   ])
 }

@@ -191,9 +191,9 @@ public struct AccessRules: RPCValue, JSONObjectRepresentable, Hashable {
   }
 
   public static let properties: [JSONProperty<AccessRules>] = [
-    .optional("observe", .array(AccessRule.jsonSchema), "who reads state and events") { $0.observe },
-    .optional("use", .array(AccessRule.jsonSchema), "who gets tokens and opens sessions") { $0.use },
-    .optional("control", .array(AccessRule.jsonSchema), "who logs in and out") { $0.control },
+    .optional("observe", .array(AccessRule.jsonSchema), "the rules for reading state and events") { $0.observe },
+    .optional("use", .array(AccessRule.jsonSchema), "the rules for getting tokens and opening sessions") { $0.use },
+    .optional("control", .array(AccessRule.jsonSchema), "the rules for logging in and out") { $0.control },
   ]
 
   public static let jsonSchema = JSONSchema.named("Access", .object(properties))

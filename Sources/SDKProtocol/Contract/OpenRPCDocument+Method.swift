@@ -35,9 +35,11 @@ extension SDKMethod {
         "required": .bool(member.isRequired), "schema": member.schema.document,
       ]
     }
+    // Viewers group methods by their tags.
+    let tags = [String(name.prefix { $0 != "." })] + [kind?.name].compactMap { $0 }
     return [
-      "name": .string(name), "summary": .string(summary), "description": .string(documentation),
-      "paramStructure": "by-name", "params": .array(params),
+      "name": .string(name), "tags": .array(tags.map { ["name": .string($0)] }), "summary": .string(summary),
+      "description": .string(documentation), "paramStructure": "by-name", "params": .array(params),
       "result": ["name": "result", "schema": resultShape.document],
       "errors": .array(allErrors.map(\.reference)),
       "examples": [

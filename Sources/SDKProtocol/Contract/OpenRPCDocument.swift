@@ -34,7 +34,7 @@ public enum OpenRPCDocument {
       "openrpc": "1.3.2",
       "info": [
         "title": "sdkd", "version": .string(SDKVersion.api),
-        "description": "Control protocol of sdkd: JSON-RPC 2.0, one JSON text a line, over a Unix socket.",
+        "description": "Control protocol of sdkd: JSON-RPC 2.0, one JSON text on each line, over a Unix socket.",
         "license": ["name": "Apache-2.0"],
       ],
       "servers": servers,

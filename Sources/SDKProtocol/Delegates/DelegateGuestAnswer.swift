@@ -23,7 +23,9 @@ public struct DelegateGuestAnswer: RPCValue, Hashable {
   public static let jsonSchema = JSONSchema.named(
     "DelegateGuestAnswer",
     .object([
-      .optional("proceed", .boolean, "true asks for settings again, false goes on as a guest"),
-      .optional("defer", .boolean, "true passes the question on"),
+      .optional(
+        "proceed", .boolean,
+        "whether to authenticate again: `true` requests new settings, `false` makes the user a guest"),
+      .optional("defer", .boolean, "whether to pass the question on"),
     ]))
 }

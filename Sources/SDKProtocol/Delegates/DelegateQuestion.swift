@@ -38,8 +38,8 @@ public struct DelegateQuestion: RPCValue, Hashable {
     public static let jsonSchema = JSONSchema.named(
       "DelegateUser",
       .object([
-        .optional("id", .string(), "the vendor's id"),
-        .optional("externalId", .string(), "the id that the owner gave"),
+        .optional("id", .string(), "the vendor's id of the user"),
+        .optional("externalId", .string(), "the owner's id of the user"),
       ]))
   }
 
@@ -57,9 +57,9 @@ public struct DelegateQuestion: RPCValue, Hashable {
     public static let jsonSchema = JSONSchema.named(
       "DelegateFailure",
       .object([
-        .required("reason", Reason.jsonSchema, "the stable name"),
-        .optional("code", .string(), "the vendor's own code"),
-        .optional("description", .string(), "the vendor's own words"),
+        .required("reason", Reason.jsonSchema, "the stable name of the cause, as in `Reason`"),
+        .optional("code", .string(), "the vendor's error code"),
+        .optional("description", .string(), "the vendor's error description"),
         .optional("httpStatus", .integer(), "the vendor's HTTP status"),
       ]))
   }
@@ -86,14 +86,14 @@ public struct DelegateQuestion: RPCValue, Hashable {
   public static let jsonSchema = JSONSchema.named(
     "DelegateQuestion",
     .object([
-      .required("version", .integer(minimum: 1), "the form of the question: 1"),
-      .required("question", Name.jsonSchema, "which question it is"),
-      .required("instance", InstanceID.jsonSchema, "who asks"),
-      .required("kind", KindName.jsonSchema, "the instance's SDK"),
+      .required("version", .integer(minimum: 1), "the version of the question's format: 1"),
+      .required("question", Name.jsonSchema, "the type of the question"),
+      .required("instance", InstanceID.jsonSchema, "the instance that the question is about"),
+      .required("kind", KindName.jsonSchema, "the instance's kind"),
       .optional("service", .string(), "the service, for kinds that have several"),
-      .required("attempt", .integer(minimum: 1), "which attempt this is"),
-      .optional("user", User.jsonSchema, "who needs the credential"),
-      .optional("error", Failure.jsonSchema, "what went wrong"),
-      .required("deadline", Timestamp.jsonSchema, "when an answer comes too late"),
+      .required("attempt", .integer(minimum: 1), "the number of the attempt, starting at 1"),
+      .optional("user", User.jsonSchema, "the user for whom the credential is requested, if known"),
+      .optional("error", Failure.jsonSchema, "the failure that led to the question, if any"),
+      .required("deadline", Timestamp.jsonSchema, "the time after which a response comes too late"),
     ]))
 }

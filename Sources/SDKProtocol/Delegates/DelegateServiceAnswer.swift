@@ -27,8 +27,8 @@ public struct DelegateServiceAnswer: RPCValue, Hashable {
   public static let jsonSchema = JSONSchema.named(
     "DelegateServiceAnswer",
     .object([
-      .optional("authenticate", .boolean, "whether to authenticate"),
-      .optional("settings", .map(.any), "the settings to do it with"),
-      .optional("defer", .boolean, "true passes the question on"),
+      .optional("authenticate", .boolean, "whether to authenticate; otherwise the user is a guest"),
+      .optional("settings", .map(.any), "the settings to authenticate with. They may hold secrets"),
+      .optional("defer", .boolean, "whether to pass the question on"),
     ]))
 }

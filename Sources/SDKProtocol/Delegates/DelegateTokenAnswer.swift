@@ -48,11 +48,11 @@ public struct DelegateTokenAnswer: RPCValue, Hashable {
     "DelegateTokenAnswer",
     .object([
       .optional("token", .secret, "the token"),
-      .optional("expiresAt", .oneOf([Timestamp.jsonSchema, .number]), "when it ends"),
+      .optional("expiresAt", .oneOf([Timestamp.jsonSchema, .number]), "the time at which the token expires"),
       .optional("uniqueId", .secret, "the owner's id of the user"),
-      .optional("scheme", .string(), "how the token is to be read"),
+      .optional("scheme", .string(), "the authentication scheme of the token"),
       .optional("signature", .secret, "the owner's signature"),
       .optional("isEncrypted", .boolean, "whether the token is encrypted"),
-      .optional("defer", .boolean, "true passes the question on"),
+      .optional("defer", .boolean, "whether to pass the question on"),
     ]))
 }

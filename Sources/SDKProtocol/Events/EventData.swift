@@ -9,14 +9,15 @@ extension EventType {
     .named(
       "\(typeName)Event",
       .object([
-        .required("cursor", .cursor, "its position in the daemon's order"),
-        .required("time", Timestamp.jsonSchema, "when it happened"),
-        .required("instance", InstanceID.jsonSchema, "the instance that it is about"),
-        .required("kind", KindName.jsonSchema, "the instance's SDK"),
+        .required("cursor", .cursor, "the event's position in the daemon's total order of events, as an opaque string"),
+        .required("time", Timestamp.jsonSchema, "the time at which the event happened"),
+        .required("instance", InstanceID.jsonSchema, "the instance that the event is about"),
+        .required("kind", KindName.jsonSchema, "the instance's kind"),
         .optional("service", .string(), "the service, for kinds that have several"),
         .required("type", .constant(rawValue), meaning),
-        .optional("operation", .string(), "the operation that it completes"),
-        .required("data", dataSchema, "its details"),
+        .optional(
+          "operation", .string(), "the operation that the event completes, for methods that respond with `accepted`"),
+        .required("data", dataSchema, "the details of the event: up to 8 KiB, without secrets"),
       ]))
   }
 
@@ -28,21 +29,21 @@ extension EventType {
         "UserLoggedInData",
         .object([
           .optional("user", User.jsonSchema, "the user that is signed in now"),
-          .optional("hints", .array(.string()), "findings about the credential, such as nearExpiry"),
+          .optional("hints", .array(.string()), "the findings about the credential, such as nearExpiry"),
         ]))
     case .userLoggedOut:
       .named(
         "UserLoggedOutData",
         .object([
           .optional("user", User.jsonSchema, "the user that was signed in"),
-          .required("cause", LogoutCause.jsonSchema, "why"),
+          .required("cause", LogoutCause.jsonSchema, "the cause of the logout"),
         ]))
     case .loginSuperseded:
       .named(
         "LoginSupersededData",
         .object([
           .required("operation", .string(), "the operation of the login"),
-          .required("by", SupersedingCall.jsonSchema, "what the later call asked for"),
+          .required("by", SupersedingCall.jsonSchema, "the request of the later call"),
         ]))
     case .logoutFailed:
       .named(
@@ -56,7 +57,7 @@ extension EventType {
         "AuthenticationFailedData",
         .object([
           .required("reason", Reason.jsonSchema, "the stable name"),
-          .required("message", .string(), "what happened and what to do next"),
+          .required("message", .string(), "the message: what happened and what to do next"),
           .optional("httpStatus", .integer(), "the vendor's HTTP status"),
           .optional("vendorCode", .string(), "the vendor's error code"),
           .optional("vendorDescription", .string(), "the vendor's error description"),
@@ -67,14 +68,14 @@ extension EventType {
         "TokenRefreshedData",
         .object([
           .optional("tokenId", TokenID.jsonSchema, "the id of the new credential"),
-          .optional("expiresAt", Timestamp.jsonSchema, "when it expires, if that is known"),
+          .optional("expiresAt", Timestamp.jsonSchema, "the time at which it expires, if that is known"),
         ]))
     case .refreshFailed:
       .named(
         "RefreshFailedData",
         .object([
           .required("reason", Reason.jsonSchema, "the stable name"),
-          .optional("nextAttemptAt", Timestamp.jsonSchema, "when the token provider is asked again"),
+          .optional("nextAttemptAt", Timestamp.jsonSchema, "the time at which the token provider is asked again"),
         ]))
     case .anonymousUserCreated:
       .named(
@@ -99,9 +100,9 @@ extension EventType {
       .named(
         "IdentityWipedData",
         .object([
-          .required("storage", .integer(minimum: 0), "values in storage"),
-          .required("pushes", .integer(minimum: 0), "push registrations"),
-          .required("tokens", .integer(minimum: 0), "tokens"),
+          .required("storage", .integer(minimum: 0), "the number of values in storage"),
+          .required("pushes", .integer(minimum: 0), "the number of push registrations"),
+          .required("tokens", .integer(minimum: 0), "the number of tokens"),
           .required("storageEpoch", .string(), "the new storage epoch"),
         ]))
     case .networkError:
@@ -116,13 +117,13 @@ extension EventType {
         "PushData",
         .object([
           .required("id", .string(), "the registration's id"),
-          .optional("user", User.jsonSchema, "whose it is"),
+          .optional("user", User.jsonSchema, "the user of the registration"),
         ]))
     case .instanceUpdated:
       .named(
         "InstanceUpdatedData",
         .object([
-          .optional("changed", .array(.string()), "what differs, such as settings or access"),
+          .optional("changed", .array(.string()), "the members that differ, such as settings or access"),
           .optional("access", AccessRules.jsonSchema, "the new access rules if they changed and have at most 4 KiB"),
         ]))
     }
@@ -162,7 +163,7 @@ public enum LogoutCause: String, Sendable, Hashable, Codable, JSONTextRepresenta
   case deauthorized
   /// Another user took this one's place.
   case `switch`
-  /// The owner decided that the user goes on as a guest.
+  /// The owner decided that the user continues as a guest.
   case guest
 
   public static let jsonSchema = schema(named: "LogoutCause")
@@ -173,7 +174,7 @@ public enum LogoutCause: String, Sendable, Hashable, Codable, JSONTextRepresenta
     case .implicit: "The vendor ended the session, or no credential was to be had any more."
     case .deauthorized: "A call made the daemon forget the user; the vendor was not told."
     case .switch: "Another user took this one's place."
-    case .guest: "The owner decided that the user goes on as a guest."
+    case .guest: "The owner decided that the user continues as a guest."
     }
   }
 }

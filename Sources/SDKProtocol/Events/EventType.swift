@@ -16,7 +16,7 @@ public enum EventType: String, Sendable, Hashable, Codable, JSONTextRepresentabl
   case authenticationFailed
   /// The credential was renewed.
   case tokenRefreshed
-  /// A renewal failed; the present credential stays in use while it lives.
+  /// A renewal failed; the present credential stays in use while it is valid.
   case refreshFailed
   /// A call that needs a user has created an anonymous one at the vendor.
   case anonymousUserCreated
@@ -63,7 +63,7 @@ public enum EventType: String, Sendable, Hashable, Codable, JSONTextRepresentabl
     case .logoutFailed: "The vendor could not be told of a logout; everything is kept."
     case .authenticationFailed: "A login was refused, or no recovery helped; a new credential is needed."
     case .tokenRefreshed: "The credential was renewed."
-    case .refreshFailed: "A renewal failed; the present credential stays in use while it lives."
+    case .refreshFailed: "A renewal failed; the present credential stays in use while it is valid."
     case .anonymousUserCreated: "A call that needs a user has created an anonymous one at the vendor."
     case .fellBackToAnonymous: "Authentication failed, and the visitor continues as an anonymous one."
     case .userMerged: "The vendor has merged two users into one."

@@ -11,7 +11,7 @@ public enum EventsEvent: RPCNotification {
   public struct Params: RPCValue {
     /// The subscription's name on this connection.
     public var subscription: String
-    /// What happened.
+    /// The event.
     public var event: Event
 
     /// Creates params with these members.
@@ -22,7 +22,7 @@ public enum EventsEvent: RPCNotification {
 
     public static let jsonSchema = JSONSchema.object([
       .required("subscription", .string(), "the subscription's name on this connection"),
-      .required("event", Event.jsonSchema, "what happened"),
+      .required("event", Event.jsonSchema, "the event"),
     ])
   }
 }

@@ -5,7 +5,7 @@ public import JSONRPC
 /// `events.gap`: events were missed; the subscription is paused until `events.resume`.
 public enum EventsGap: RPCNotification {
   public static let name = "events.gap"
-  public static let summary = "Events were missed: read the state again, then go on from `resume`."
+  public static let summary = "Events were missed: read the state again, then continue from `resume`."
 
   /// The params of `events.gap`.
   public struct Params: RPCValue {

@@ -23,11 +23,11 @@ public struct Instance: RPCValue, JSONObjectRepresentable, Hashable {
 
   /// The state of a service, for kinds that have several services.
   public struct Service: RPCValue, JSONObjectRepresentable, Hashable {
-    /// Where the service stands.
+    /// The service's state.
     public var state: InstanceState
-    /// Who is signed in.
+    /// The user that is signed in.
     public var user: User
-    /// When its token ends.
+    /// The time at which the token expires.
     public var expiresAt: Timestamp?
 
     /// Creates a service's state.
@@ -38,9 +38,9 @@ public struct Instance: RPCValue, JSONObjectRepresentable, Hashable {
     }
 
     public static let properties: [JSONProperty<Service>] = [
-      .required("state", InstanceState.jsonSchema, "where the service stands") { $0.state },
-      .required("user", User.jsonSchema, "who is signed in") { $0.user },
-      .optional("expiresAt", Timestamp.jsonSchema, "when its token ends") { $0.expiresAt },
+      .required("state", InstanceState.jsonSchema, "the service's state") { $0.state },
+      .required("user", User.jsonSchema, "the user that is signed in") { $0.user },
+      .optional("expiresAt", Timestamp.jsonSchema, "the time at which the token expires") { $0.expiresAt },
     ]
 
     public static let jsonSchema = JSONSchema.named("Service", .object(properties))
@@ -70,11 +70,11 @@ public struct Instance: RPCValue, JSONObjectRepresentable, Hashable {
 
     /// The breaker's state.
     public var state: BreakerState
-    /// When the provider is asked again.
+    /// The time at which the provider is asked again.
     public var nextAttemptAt: Timestamp?
-    /// How the last run ended, such as 0, 75, signal 9, timeout.
+    /// The way in which the last run ended, such as 0, 75, signal 9, timeout.
     public var lastExit: String?
-    /// How many delegates are attached.
+    /// The number of attached delegates.
     public var attached: Int
 
     /// Creates a bridge's state.
@@ -87,9 +87,13 @@ public struct Instance: RPCValue, JSONObjectRepresentable, Hashable {
 
     public static let properties: [JSONProperty<Bridge>] = [
       .required("state", BreakerState.jsonSchema, "the breaker's state") { $0.state },
-      .optional("nextAttemptAt", Timestamp.jsonSchema, "when the provider is asked again") { $0.nextAttemptAt },
-      .optional("lastExit", .string(), "how the last run ended, such as 0, 75, signal 9, timeout") { $0.lastExit },
-      .required("attached", .integer(minimum: 0), "how many delegates are attached") { $0.attached },
+      .optional("nextAttemptAt", Timestamp.jsonSchema, "the time at which the provider is asked again") {
+        $0.nextAttemptAt
+      },
+      .optional("lastExit", .string(), "the way in which the last run ended, such as 0, 75, signal 9, timeout") {
+        $0.lastExit
+      },
+      .required("attached", .integer(minimum: 0), "the number of attached delegates") { $0.attached },
     ]
 
     public static let jsonSchema = JSONSchema.named("Bridge", .object(properties))
@@ -99,9 +103,9 @@ public struct Instance: RPCValue, JSONObjectRepresentable, Hashable {
   public struct LastError: RPCValue, JSONObjectRepresentable, Hashable {
     /// The stable name.
     public var reason: Reason
-    /// One sentence.
+    /// The message: one sentence.
     public var message: String
-    /// When.
+    /// The time of the failure.
     public var at: Timestamp
 
     /// Creates a failure.
@@ -113,8 +117,8 @@ public struct Instance: RPCValue, JSONObjectRepresentable, Hashable {
 
     public static let properties: [JSONProperty<LastError>] = [
       .required("reason", Reason.jsonSchema, "the stable name") { $0.reason },
-      .required("message", .string(), "one sentence") { $0.message },
-      .required("at", Timestamp.jsonSchema, "when") { $0.at },
+      .required("message", .string(), "the message: one sentence") { $0.message },
+      .required("at", Timestamp.jsonSchema, "the time of the failure") { $0.at },
     ]
 
     public static let jsonSchema = JSONSchema.named("LastError", .object(properties))
@@ -122,17 +126,17 @@ public struct Instance: RPCValue, JSONObjectRepresentable, Hashable {
 
   /// A pending cleanup delivery to the vendor, such as a logout. It may outlive its user.
   public struct Pending: RPCValue, JSONObjectRepresentable, Hashable {
-    /// Its name.
+    /// The name of the delivery.
     public var id: String
-    /// What the vendor is told, such as revoke, unregisterPush, logout.
+    /// The purpose: revoke, unregisterPush or logout.
     public var purpose: String
-    /// The service it is about.
+    /// The service that it is about.
     public var service: String?
-    /// How often it was tried.
+    /// The number of attempts so far.
     public var attempts: Int
-    /// When it is tried again.
+    /// The time of the next attempt.
     public var nextAttemptAt: Timestamp?
-    /// When it is given up.
+    /// The time at which it is abandoned.
     public var deadline: Timestamp
 
     /// Creates a pending delivery.
@@ -148,12 +152,12 @@ public struct Instance: RPCValue, JSONObjectRepresentable, Hashable {
     }
 
     public static let properties: [JSONProperty<Pending>] = [
-      .required("id", .string(), "its name") { $0.id },
-      .required("purpose", .string(), "what the vendor is told, such as revoke, unregisterPush, logout") { $0.purpose },
-      .optional("service", .string(), "the service it is about") { $0.service },
-      .required("attempts", .integer(minimum: 0), "how often it was tried") { $0.attempts },
-      .optional("nextAttemptAt", Timestamp.jsonSchema, "when it is tried again") { $0.nextAttemptAt },
-      .required("deadline", Timestamp.jsonSchema, "when it is given up") { $0.deadline },
+      .required("id", .string(), "the name of the delivery") { $0.id },
+      .required("purpose", .string(), "the purpose: revoke, unregisterPush or logout") { $0.purpose },
+      .optional("service", .string(), "the service that it is about") { $0.service },
+      .required("attempts", .integer(minimum: 0), "the number of attempts so far") { $0.attempts },
+      .optional("nextAttemptAt", Timestamp.jsonSchema, "the time of the next attempt") { $0.nextAttemptAt },
+      .required("deadline", Timestamp.jsonSchema, "the time at which it is abandoned") { $0.deadline },
     ]
 
     public static let jsonSchema = JSONSchema.named("Pending", .object(properties))
@@ -163,7 +167,7 @@ public struct Instance: RPCValue, JSONObjectRepresentable, Hashable {
   public var instance: InstanceID
   /// The instance's kind.
   public var kind: KindName
-  /// The instance's origin.
+  /// The instance's origin: a file or a call.
   public var source: Source
   /// The instance's state.
   public var state: InstanceState
@@ -185,7 +189,7 @@ public struct Instance: RPCValue, JSONObjectRepresentable, Hashable {
   public var expiresAt: Timestamp?
   /// The last failure.
   public var lastError: LastError?
-  /// The reason why the instance is not what it was set up for.
+  /// The reason why the instance is degraded.
   public var degraded: String?
   /// The deliveries to the vendor that are still to be made.
   public var pending: [Pending]?
@@ -221,23 +225,27 @@ public struct Instance: RPCValue, JSONObjectRepresentable, Hashable {
   }
 
   public static let properties: [JSONProperty<Instance>] = [
-    .required("instance", InstanceID.jsonSchema, "its id") { $0.instance },
-    .required("kind", KindName.jsonSchema, "its SDK") { $0.kind },
-    .required("source", Source.jsonSchema, "whether a file or a call made it") { $0.source },
-    .required("state", InstanceState.jsonSchema, "where it stands") { $0.state },
-    .required("user", User.jsonSchema, "who is signed in") { $0.user },
-    .optional("services", .map(Service.jsonSchema), "its services, for kinds that have several") { $0.services },
+    .required("instance", InstanceID.jsonSchema, "the instance's id") { $0.instance },
+    .required("kind", KindName.jsonSchema, "the instance's kind") { $0.kind },
+    .required("source", Source.jsonSchema, "the instance's origin: a file or a call") { $0.source },
+    .required("state", InstanceState.jsonSchema, "the instance's state") { $0.state },
+    .required("user", User.jsonSchema, "the user that is signed in") { $0.user },
+    .optional("services", .map(Service.jsonSchema), "the services, for kinds that have several") { $0.services },
     .required("labels", .map(.string()), "the operator's labels") { $0.labels },
-    .required("settings", .map(.any), "its settings, secrets redacted") { $0.settings },
-    .optional("provider", .map(.any), "its token provider; for admins only") { $0.provider },
-    .required("bridge", Bridge.jsonSchema, "how the delegate bridge stands") { $0.bridge },
-    .required("access", AccessRules.jsonSchema, "who may do what") { $0.access },
-    .optional("expiresAt", Timestamp.jsonSchema, "when the token ends") { $0.expiresAt },
+    .required("settings", .map(.any), "the settings without secrets") { $0.settings },
+    .optional("provider", .map(.any), "the token provider; for admins only") { $0.provider },
+    .required("bridge", Bridge.jsonSchema, "the state of the delegate bridge") { $0.bridge },
+    .required("access", AccessRules.jsonSchema, "the rules for callers other than the owner and admins") { $0.access },
+    .optional("expiresAt", Timestamp.jsonSchema, "the time at which the token expires") { $0.expiresAt },
     .optional("lastError", LastError.jsonSchema, "the last failure") { $0.lastError },
-    .optional("degraded", .enumeration(["anonymousFallback"]), "why it is not what it was set up for") { $0.degraded },
-    .optional("pending", .array(Pending.jsonSchema), "what the vendor must still be told") { $0.pending },
-    .required("createdAt", Timestamp.jsonSchema, "when it was made") { $0.createdAt },
-    .required("storageEpoch", .string(), "changes with every wipe") { $0.storageEpoch },
+    .optional("degraded", .enumeration(["anonymousFallback"]), "the reason why the instance is degraded") {
+      $0.degraded
+    },
+    .optional("pending", .array(Pending.jsonSchema), "the deliveries to the vendor that are still to be made") {
+      $0.pending
+    },
+    .required("createdAt", Timestamp.jsonSchema, "the time at which the instance was created") { $0.createdAt },
+    .required("storageEpoch", .string(), "the storage epoch, which changes with every wipe") { $0.storageEpoch },
   ]
 
   public static let jsonSchema = JSONSchema.named("Instance", .object(properties))

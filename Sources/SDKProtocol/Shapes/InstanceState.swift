@@ -12,7 +12,7 @@ public enum InstanceState: String, Sendable, Hashable, Codable, JSONTextRepresen
   case authenticating
   /// A user is signed in, and tokens can be had.
   case authenticated
-  /// A user is signed in, and the token is being renewed. The present one is served as long as it lives.
+  /// A user is signed in, and the token is being renewed. The present one is returned while it is valid.
   case refreshing
   /// The credential has expired or was refused, and no new one could be had. The identity is kept, its content is
   /// locked.
@@ -33,7 +33,7 @@ public enum InstanceState: String, Sendable, Hashable, Codable, JSONTextRepresen
     case .authenticating: "A login or exchange is in progress."
     case .authenticated: "A user is signed in, and tokens can be had."
     case .refreshing:
-      "A user is signed in, and the token is being renewed. The present one is served as long as it lives."
+      "A user is signed in, and the token is being renewed. The present one is returned while it is valid."
     case .reauthNeeded:
       "The credential has expired or was refused, and no new one could be had. The identity is kept, its content is locked."
     case .locked: "The vendor does not let the user in, or stored data could not be wiped. No token is given."

@@ -14,7 +14,7 @@ public struct Session: RPCValue, Hashable {
     public var appId: String?
     /// The user's id in the app.
     public var appUserId: String?
-    /// This instance's client id.
+    /// The instance's client id.
     public var clientId: String?
     /// The device's address.
     public var deviceAddress: String?
@@ -45,7 +45,7 @@ public struct Session: RPCValue, Hashable {
         .optional("realtimeUrl", .string(), "the vendor's realtime URL"),
         .optional("appId", .string(), "the app's id"),
         .optional("appUserId", .string(), "the user's id in the app"),
-        .optional("clientId", .string(), "this instance's client id"),
+        .optional("clientId", .string(), "the instance's client id"),
         .optional("deviceAddress", .string(), "the device's address"),
         .optional("machineId", .string(), "the machine's id"),
         .optional("instanceUrl", .string(), "the vendor's instance URL"),
@@ -75,21 +75,21 @@ public struct Session: RPCValue, Hashable {
     }
   }
 
-  /// Who the session is for.
+  /// The user of the session.
   public var user: User
   /// The credential, with its http member.
   public var token: Token?
-  /// Where the vendor is.
+  /// The place of the vendor: its URLs and ids.
   public var endpoint: Endpoint
   /// Whether content may be shown.
   public var visible: Bool
-  /// Why nothing can be shown.
+  /// The reason why nothing can be shown.
   public var reason: HiddenReason?
-  /// Text for the input field, once.
+  /// The text for the input field, returned once.
   public var prefill: String?
-  /// Data about the user that goes with the session.
+  /// The data about the user that goes with the session.
   public var data: [String: String]?
-  /// What the visitor may edit.
+  /// The fields that the visitor may edit.
   public var editableFields: [String]
   /// Whether there is a history to show.
   public var history: Bool
@@ -126,18 +126,20 @@ public struct Session: RPCValue, Hashable {
   public static let jsonSchema = JSONSchema.named(
     "Session",
     .object([
-      .required("user", User.jsonSchema, "who the session is for"),
+      .required("user", User.jsonSchema, "the user of the session"),
       .optional("token", Token.jsonSchema, "the credential, with its http member"),
-      .required("endpoint", Endpoint.jsonSchema, "where the vendor is"),
+      .required("endpoint", Endpoint.jsonSchema, "the place of the vendor: its URLs and ids"),
       .required("visible", .boolean, "whether content may be shown"),
-      .optional("reason", HiddenReason.jsonSchema, "why nothing can be shown"),
-      .optional("prefill", .string(), "text for the input field, once"),
-      .optional("data", .map(.string()), "data about the user that goes with the session"),
-      .required("editableFields", .array(.string()), "what the visitor may edit"),
+      .optional("reason", HiddenReason.jsonSchema, "the reason why nothing can be shown"),
+      .optional("prefill", .string(), "the text for the input field, returned once"),
+      .optional("data", .map(.string()), "the data about the user that goes with the session"),
+      .required("editableFields", .array(.string()), "the fields that the visitor may edit"),
       .required("history", .boolean, "whether there is a history to show"),
       .required("mayMerge", .boolean, "whether a login may merge this conversation into another"),
-      .optional("live", .boolean, "whether the connection with the vendor is open; absent for SDKs that keep none"),
-      .required("storageEpoch", .string(), "give it to storage.put, so that no write reaches the next user"),
+      .optional(
+        "live", .boolean, "whether the connection to the vendor is open; absent for SDKs that keep no connection"),
+      .required(
+        "storageEpoch", .string(), "the storage epoch. Passed to `storage.put`, it keeps writes from the next user"),
       .optional("service", .string(), "the service, for kinds that have several"),
     ]))
 }

@@ -69,13 +69,17 @@ public struct Token: RPCValue, Hashable {
     "Token",
     .object([
       .required("token", .secret, "the credential itself: a secret"),
-      .required("tokenId", TokenID.jsonSchema, "its digest, safe to log"),
-      .required("tokenType", TokenType.jsonSchema, "what sort it is"),
-      .optional("expiresAt", Timestamp.jsonSchema, "when it ends; absent when nobody knows"),
-      .optional("ttl", .number, "seconds until it ends, when the answer was made"),
-      .required("fromCache", .boolean, "whether it came from memory, without asking anybody"),
-      .required("stale", .boolean, "whether a renewal failed and this is the living old one"),
-      .optional("short", .boolean, "true when a fresh token lives shorter than minTTL"),
-      .optional("http", TokenHTTP.jsonSchema, "how to put it on a request, if asked for"),
+      .required("tokenId", TokenID.jsonSchema, "the credential's digest, safe to log"),
+      .required("tokenType", TokenType.jsonSchema, "the type of the credential"),
+      .optional("expiresAt", Timestamp.jsonSchema, "the time at which the credential expires; absent if unknown"),
+      .optional(
+        "ttl", .number,
+        "the number of seconds until the credential expires, counted from the response; absent if unknown"),
+      .required("fromCache", .boolean, "whether the credential was already cached, rather than renewed for this call"),
+      .required(
+        "stale", .boolean,
+        "whether this is the old, unexpired credential because a needed renewal failed or was not possible"),
+      .optional("short", .boolean, "whether a fresh token expires sooner than `minTTL`; absent if it does not"),
+      .optional("http", TokenHTTP.jsonSchema, "the headers and cookies that carry the credential, if requested"),
     ]))
 }

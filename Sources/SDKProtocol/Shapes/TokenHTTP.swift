@@ -18,7 +18,7 @@ public struct TokenHTTP: RPCValue, Hashable {
   public static let jsonSchema = JSONSchema.named(
     "TokenHTTP",
     .object([
-      .required("headers", .map(.secret), "headers by name"),
-      .required("cookies", .map(.secret), "cookies by name"),
+      .required("headers", .map(.secret), "the headers by name, spelt as the vendor spells them"),
+      .required("cookies", .map(.secret), "the cookies by name"),
     ]))
 }

@@ -38,7 +38,7 @@ public struct User: RPCValue, JSONObjectRepresentable, Hashable {
   public var name: String?
   /// The user's e-mail, if it was given.
   public var email: String?
-  /// The type of the user's authentication with the vendor.
+  /// The type of the user's authentication.
   public var authenticationType: AuthenticationType
   /// Whether the user is signed in now.
   public var authenticated: Bool
@@ -63,16 +63,16 @@ public struct User: RPCValue, JSONObjectRepresentable, Hashable {
   }
 
   public static let properties: [JSONProperty<User>] = [
-    .optional("id", .string(), "the vendor's id") { $0.id },
-    .optional("externalId", .string(), "the customer's id") { $0.externalId },
-    .optional("name", .string(), "the user's name") { $0.name },
-    .optional("email", .string(), "the user's e-mail") { $0.email },
-    .required("authenticationType", AuthenticationType.jsonSchema, "how the user is known to the vendor") {
+    .optional("id", .string(), "the vendor's id of the user") { $0.id },
+    .optional("externalId", .string(), "the customer's id of the user") { $0.externalId },
+    .optional("name", .string(), "the user's name, if it was given") { $0.name },
+    .optional("email", .string(), "the user's e-mail, if it was given") { $0.email },
+    .required("authenticationType", AuthenticationType.jsonSchema, "the type of the user's authentication") {
       $0.authenticationType
     },
     .required("authenticated", .boolean, "whether the user is signed in now") { $0.authenticated },
     .required("verified", .boolean, "whether the vendor has checked the identity") { $0.verified },
-    .optional("since", Timestamp.jsonSchema, "since when this user is the instance's") { $0.since },
+    .optional("since", Timestamp.jsonSchema, "the time at which this user became the instance's") { $0.since },
   ]
 
   public static let jsonSchema = JSONSchema.named("User", .object(properties))

@@ -51,6 +51,9 @@ struct OpenRPCDocumentTests {
       // A result has a name, so that a generator's type has one. That of rpc.discover is this document.
       #expect(method["result"]?["schema"]?["$ref"] != nil || method["name"] == "rpc.discover")
       #expect(method["x-sdkd"]?["role"] != nil)
+      let tags = method["tags"]?.arrayValue?.compactMap { $0["name"]?.stringValue } ?? []
+      #expect(tags.first.map { method["name"]?.stringValue?.hasPrefix("\($0).") == true } == true, "\(tags)")
+      #expect(Array(tags.dropFirst()) == [method["x-sdkd"]?["kind"]?.stringValue].compactMap { $0 })
       for parameter in method["params"]?.arrayValue ?? [] {
         #expect(parameter["name"]?.stringValue?.isEmpty == false)
         #expect(parameter["required"]?.boolValue != nil)

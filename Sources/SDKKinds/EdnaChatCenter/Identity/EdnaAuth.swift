@@ -28,7 +28,7 @@ struct EdnaAuth: RPCValue, Hashable {
       .optional("token", .secret, "the authorization token: a secret"),
       .optional("scheme", .string(), "the authorization scheme"),
       .optional(
-        "method", Method.jsonSchema, "how token and scheme travel; headers unless given"),
+        "method", Method.jsonSchema, "the way in which token and scheme travel; headers unless given"),
       .optional("signature", .secret, "the signature: a secret"),
       .optional("isEncrypted", .boolean, "whether the app has encrypted the identifier"),
     ]))

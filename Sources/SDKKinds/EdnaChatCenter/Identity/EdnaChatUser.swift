@@ -5,11 +5,11 @@ public import SDKProtocol
 
 /// The user to authorise: the SDK's `ChatUser`.
 public struct EdnaChatUser: RPCValue, Hashable {
-  /// The user's unique, persistent id. It is hard to guess and kept as a secret.
+  /// The user's unique, persistent id, hard to guess: a secret.
   public var identifier: Secret
   /// The name that operators see.
   public var name: String?
-  /// Attributes for operators and routing.
+  /// The attributes for operators and routing.
   public var data: [String: String]?
 
   public static let jsonSchema = JSONSchema.named(
@@ -17,6 +17,6 @@ public struct EdnaChatUser: RPCValue, Hashable {
     .object([
       .required("identifier", .secret, "the user's unique, persistent id, hard to guess: a secret"),
       .optional("name", .string(), "the name that operators see"),
-      .optional("data", .map(.string()), "attributes for operators and routing"),
+      .optional("data", .map(.string()), "the attributes for operators and routing"),
     ]))
 }

@@ -4,11 +4,11 @@ public import JSONRPC
 
 /// The answer of `chatCenter.authorize` without `wait`: the authorization was accepted, and an event tells its outcome.
 public struct ChatCenterAccepted: RPCValue {
-  /// True.
+  /// Whether the call was accepted: always true.
   public var accepted: Bool
   /// The operation that the event of the outcome names.
   public var operation: String
-  /// What may be amiss with the identifier.
+  /// The suspected faults of the identifier.
   public var hints: [String]?
 
   /// Creates a value with these members.
@@ -21,8 +21,8 @@ public struct ChatCenterAccepted: RPCValue {
   public static let jsonSchema = JSONSchema.named(
     "ChatCenterAccepted",
     .object([
-      .required("accepted", .boolean, "true"),
+      .required("accepted", .boolean, "whether the call was accepted: always true"),
       .required("operation", .string(), "the operation that the event of the outcome names"),
-      .optional("hints", .array(.string()), "what may be amiss with the identifier"),
+      .optional("hints", .array(.string()), "the suspected faults of the identifier"),
     ]))
 }

@@ -51,15 +51,15 @@ public enum ChatCenterAuthorize: SDKMethod {
     public var auth: ChatCenterAuth?
     /// Whether to wait for the outcome.
     public var wait: Bool?
-    /// The seconds to wait. The operation continues after they have passed.
+    /// The time to wait, with `wait`. The operation continues after it.
     public var timeout: Seconds?
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .required("user", EdnaChatUser.jsonSchema, "who is to be authorised"),
-      .optional("auth", ChatCenterAuth.jsonSchema, "custom authorization, as agreed with the vendor"),
-      .optional("wait", .boolean, "wait for the outcome"),
-      .optional("timeout", Seconds.jsonSchema, "with wait: how long; the work goes on without the caller"),
+      .required("user", EdnaChatUser.jsonSchema, "the user to authorise"),
+      .optional("auth", ChatCenterAuth.jsonSchema, "the custom authorization, as agreed with the vendor"),
+      .optional("wait", .boolean, "whether to wait for the outcome"),
+      .optional("timeout", Seconds.jsonSchema, "the time to wait, with `wait`. The operation continues after it"),
     ])
   }
 

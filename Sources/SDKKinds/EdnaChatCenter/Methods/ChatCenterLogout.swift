@@ -38,7 +38,7 @@ public enum ChatCenterLogout: SDKMethod {
     }
 
     public static let jsonSchema = JSONSchema.object([
-      .required("accepted", .boolean, "true"),
+      .required("accepted", .boolean, "whether the logout was accepted: always true"),
       .required("operation", .string(), "the operation that the event of the outcome names"),
     ])
   }
@@ -49,13 +49,13 @@ public enum ChatCenterLogout: SDKMethod {
     public var instance: InstanceID
     /// Whether to wait for the outcome.
     public var wait: Bool?
-    /// The seconds to wait. The operation continues after they have passed.
+    /// The time to wait, with `wait`. The operation continues after it.
     public var timeout: Seconds?
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .optional("wait", .boolean, "wait for the outcome"),
-      .optional("timeout", Seconds.jsonSchema, "with wait: how long; the work goes on without the caller"),
+      .optional("wait", .boolean, "whether to wait for the outcome"),
+      .optional("timeout", Seconds.jsonSchema, "the time to wait, with `wait`. The operation continues after it"),
     ])
   }
 }

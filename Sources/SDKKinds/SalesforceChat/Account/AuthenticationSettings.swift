@@ -40,8 +40,8 @@ struct AuthenticationSettings: Sendable, Hashable {
       .optional("clientId", .string(), "the connected app; the instance's client_id unless given"),
       .optional("communityUrl", .url, "the community's URL"),
       .optional("communityId", .string(), "the community's id"),
-      .optional("identityUrl", .url, "names the user, …/id/ORG/USER"),
-      .optional("account", .map(.any), "instead of the others: the Mobile SDK's account, in its own field names"),
+      .optional("identityUrl", .url, "the URL that names the user, …/id/ORG/USER"),
+      .optional("account", .map(.any), "the Mobile SDK's account instead of the others, in its own field names"),
     ]))
 
   /// Reads settings.

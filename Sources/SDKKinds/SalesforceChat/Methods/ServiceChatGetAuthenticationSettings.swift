@@ -48,12 +48,12 @@ public enum ServiceChatGetAuthenticationSettings: SDKMethod {
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
-    /// The service.
+    /// The service: cases, knowledge or chat.
     public var service: String
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .required("service", .string(), "cases, knowledge or chat"),
+      .required("service", .string(), "the service: cases, knowledge or chat"),
     ])
   }
 

@@ -32,14 +32,14 @@ public enum ServiceChatRegisterForPushNotifications: SDKMethod {
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
-    /// The service.
+    /// The service: cases, knowledge or chat.
     public var service: String
     /// The device.
     public var endpoint: PushEndpoint
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .required("service", .string(), "cases, knowledge or chat"),
+      .required("service", .string(), "the service: cases, knowledge or chat"),
       .required("endpoint", PushEndpoint.jsonSchema, "the device"),
     ])
   }

@@ -43,7 +43,7 @@ public enum ServiceChatSetAuthenticationSettings: SDKMethod {
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
-    /// The service.
+    /// The service: cases, knowledge or chat.
     public var service: String
     /// The settings as given, secrets included; `nil` signs out.
     public var settings: GivenSettings?
@@ -58,8 +58,8 @@ public enum ServiceChatSetAuthenticationSettings: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .required("service", .string(), "cases, knowledge or chat"),
-      .required("settings", .oneOf([AuthenticationSettings.jsonSchema, .null]), "the settings, or null to sign out"),
+      .required("service", .string(), "the service: cases, knowledge or chat"),
+      .required("settings", .oneOf([AuthenticationSettings.jsonSchema, .null]), "the settings; null signs out"),
     ])
   }
 

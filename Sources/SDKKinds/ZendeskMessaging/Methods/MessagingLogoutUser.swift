@@ -29,7 +29,7 @@ public enum MessagingLogoutUser: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .optional("localOnly", .boolean, "don't tell the vendor"),
+      .optional("localOnly", .boolean, "whether the logout is local, without informing the vendor"),
     ])
   }
 
@@ -39,7 +39,7 @@ public enum MessagingLogoutUser: SDKMethod {
     public var backendInformed: Bool
 
     public static let jsonSchema = JSONSchema.object([
-      .required("backendInformed", .boolean, "whether the vendor was told")
+      .required("backendInformed", .boolean, "whether the vendor was informed")
     ])
   }
 }

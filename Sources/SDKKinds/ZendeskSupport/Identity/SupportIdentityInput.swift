@@ -14,12 +14,12 @@ public struct SupportIdentityInput: RPCValue, Hashable {
     "SupportIdentity",
     .object([
       .required(
-        "type", SupportIdentity.Authentication.jsonSchema, "must be what the account is set up for"),
-      .optional("name", .string(), "of an anonymous user: what to call them"),
-      .optional("email", .string(), "of an anonymous user: where they can be reached"),
+        "type", SupportIdentity.Authentication.jsonSchema, "the type that the account is set up for"),
+      .optional("name", .string(), "the name of an anonymous user"),
+      .optional("email", .string(), "the e-mail of an anonymous user"),
       .optional(
         "token", .secret,
-        "of a jwt identity: the opaque unique id, a secret; without it the delegate or token provider supplies it"),
+        "the opaque unique id of a jwt identity, a secret; without it the delegate or token provider supplies it"),
     ]))
 
   public init(from decoder: any Decoder) throws {

@@ -33,7 +33,7 @@ public enum SupportGetIdentity: SDKMethod {
       public static let jsonSchema = JSONSchema.named(
         "ShownSupportIdentity",
         .object([
-          .required("type", SupportIdentity.Authentication.jsonSchema, "its type"),
+          .required("type", SupportIdentity.Authentication.jsonSchema, "the type of the identity"),
           .optional("name", .string(), "the name that was given"),
           .optional("email", .string(), "the e-mail that was given"),
         ]))

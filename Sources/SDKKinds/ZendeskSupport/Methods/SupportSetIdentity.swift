@@ -66,9 +66,9 @@ public enum SupportSetIdentity: SDKMethod {
       public static let jsonSchema = JSONSchema.named(
         "WipedCounts",
         .object([
-          .required("storage", .integer(minimum: 0), "values in storage"),
-          .required("pushes", .integer(minimum: 0), "push registrations"),
-          .required("tokens", .integer(minimum: 0), "tokens"),
+          .required("storage", .integer(minimum: 0), "the number of values in storage"),
+          .required("pushes", .integer(minimum: 0), "the number of push registrations"),
+          .required("tokens", .integer(minimum: 0), "the number of tokens"),
         ]))
     }
 
@@ -78,8 +78,8 @@ public enum SupportSetIdentity: SDKMethod {
     public var wiped: Wiped?
 
     public static let jsonSchema = JSONSchema.object([
-      .required("changed", .boolean, "false when the identity was the same and nothing was to do"),
-      .optional("wiped", Wiped.jsonSchema, "what was destroyed of the former identity"),
+      .required("changed", .boolean, "whether the vendor has accepted the identity; false when it was set already"),
+      .optional("wiped", Wiped.jsonSchema, "the destroyed values of the former identity"),
     ])
   }
 
@@ -87,17 +87,15 @@ public enum SupportSetIdentity: SDKMethod {
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
-    /// The identity.
+    /// The identity of the user.
     public var identity: SupportIdentityInput
     /// The treatment of a change of identity; `wipe` unless given.
     public var onChange: OnChange?
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .required("identity", SupportIdentityInput.jsonSchema, "who the user is"),
-      .optional(
-        "onChange", OnChange.jsonSchema,
-        "whether another identity than the present one wipes or is refused; wipe unless given"),
+      .required("identity", SupportIdentityInput.jsonSchema, "the identity of the user"),
+      .optional("onChange", OnChange.jsonSchema, "the treatment of a change of identity; `wipe` unless given"),
     ])
   }
 }

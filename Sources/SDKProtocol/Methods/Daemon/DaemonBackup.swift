@@ -28,7 +28,7 @@ public enum DaemonBackup: SDKMethod {
     public static let jsonSchema = JSONSchema.object([
       .optional(
         "name", .string(pattern: "^[a-z0-9._-]{1,64}$"),
-        "what the backup is to be called: up to 64 of a-z, 0-9, dot, underscore and hyphen, not beginning with auto-")
+        "the name of the backup: up to 64 of a-z, 0-9, dot, underscore and hyphen, not beginning with auto-")
     ])
   }
 
@@ -49,9 +49,9 @@ public enum DaemonBackup: SDKMethod {
     }
 
     public static let jsonSchema = JSONSchema.object([
-      .required("name", .string(), "what the backup is called"),
-      .required("bytes", .integer(minimum: 0), "its size"),
-      .required("createdAt", Timestamp.jsonSchema, "the moment whose state it holds"),
+      .required("name", .string(), "the name of the backup"),
+      .required("bytes", .integer(minimum: 0), "the size of the backup in bytes"),
+      .required("createdAt", Timestamp.jsonSchema, "the time whose state the backup holds"),
     ])
   }
 }

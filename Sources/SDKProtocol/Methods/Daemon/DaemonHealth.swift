@@ -44,9 +44,9 @@ public enum DaemonHealth: SDKMethod {
     public static let jsonSchema = JSONSchema.named(
       "Check",
       .object([
-        .required("name", .string(), "what was looked at"),
-        .required("status", Status.jsonSchema, "how it is"),
-        .optional("detail", .string(), "more, for those who may see it"),
+        .required("name", .string(), "the name of the check, such as `store`"),
+        .required("status", Status.jsonSchema, "the status that the check found"),
+        .optional("detail", .string(), "the details; absent if the caller may not see them"),
       ]))
   }
 
@@ -88,8 +88,8 @@ public enum DaemonHealth: SDKMethod {
     }
 
     public static let jsonSchema = JSONSchema.object([
-      .required("status", Status.jsonSchema, "the worst of the checks"),
-      .required("checks", .array(Check.jsonSchema), "what was looked at"),
+      .required("status", Status.jsonSchema, "the worst status of the checks"),
+      .required("checks", .array(Check.jsonSchema), "the checks that were made"),
     ])
   }
 

@@ -71,10 +71,11 @@ public enum DaemonInfo: SDKMethod {
     }
 
     public static let jsonSchema = JSONSchema.object([
-      .required("configuration", .string(), "the configuration file, which need not exist"),
-      .required("state", .string(), "the state directory"),
-      .required("socket", .string(), "the control socket"),
-      .required("unitSockets", .string(), "the folder with the sockets of token providers that are units"),
+      .required("configuration", .string(), "the path of the configuration file, which need not exist"),
+      .required("state", .string(), "the path of the state directory"),
+      .required("socket", .string(), "the path of the control socket"),
+      .required(
+        "unitSockets", .string(), "the path of the directory with the sockets of token providers that are units"),
     ])
   }
 
@@ -94,9 +95,9 @@ public enum DaemonInfo: SDKMethod {
       }
 
       public static let jsonSchema = JSONSchema.object([
-        .required("url", .string(), "http://HOST:PORT"),
+        .required("url", .string(), "the URL, `http://HOST:PORT`"),
         .required(
-          "exceptions", .array(.string()), "the hosts, domains and ranges of addresses that are reached directly"),
+          "exceptions", .array(.string()), "the hosts, domains and ranges of addresses that are reached without it"),
       ])
     }
 
@@ -143,18 +144,19 @@ public enum DaemonInfo: SDKMethod {
     }
 
     public static let jsonSchema = JSONSchema.object([
-      .required("name", .string(), "sdkd"),
+      .required("name", .string(), "the daemon's name: `sdkd`"),
       .required("version", .string(), "the daemon's version"),
       .required("apiVersion", .string(), "the contract's version"),
       .required("pid", .integer(), "the process id"),
-      .required("startedAt", Timestamp.jsonSchema, "when it started"),
-      .required("kinds", .array(KindName.jsonSchema), "the kinds of instance it hosts"),
-      .required("limits", .map(.number), "the limits for callers other than admins; durations in seconds"),
-      .required("restartCount", .integer(minimum: 0), "how often it was started on this state before"),
+      .required("startedAt", Timestamp.jsonSchema, "the time at which the daemon started"),
+      .required("kinds", .array(KindName.jsonSchema), "the kinds of instance that the daemon hosts"),
+      .required("limits", .map(.number), "the limits for callers other than admins, by name. Durations are in seconds"),
+      .required("restartCount", .integer(minimum: 0), "the number of earlier starts on this state"),
       .optional(
-        "proxy", Proxy.jsonSchema, "for admins: the proxy to the vendors, where an instance has none of its own"),
-      .optional("paths", Paths.jsonSchema, "where its files are; for admins only"),
-      .optional("journal", JournalLevel.jsonSchema, "what goes to the journal; for admins only"),
+        "proxy", Proxy.jsonSchema,
+        "the proxy to the vendors of instances that have none of their own; for admins only"),
+      .optional("paths", Paths.jsonSchema, "the paths of the daemon's files; for admins only"),
+      .optional("journal", JournalLevel.jsonSchema, "the level of the journal; for admins only"),
     ])
   }
 

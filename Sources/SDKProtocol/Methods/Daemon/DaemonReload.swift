@@ -5,11 +5,11 @@ public import JSONRPC
 /// `daemon.reload`: reads the configuration on disk and applies it.
 public enum DaemonReload: SDKMethod {
   public static let name = "daemon.reload"
-  public static let summary = "Reads the configuration again and puts it in force."
+  public static let summary = "Reads the configuration again and applies it."
   public static let documentation = """
-    All of it or, when there is a mistake anywhere, none of it: then the error is `invalidConfiguration`, its
-    `mistakes` are `{file, line?, key?, message, nearest?}`, and the former configuration stays in force. Instances whose
-    files have not changed are not touched. What is right and still could not be put in force, such as a port that is
+    All of it or, when there is an error anywhere, none of it: then the error is `invalidConfiguration`, its
+    `mistakes` are `{file, line?, key?, message, nearest?}`, and the former configuration stays active. Instances whose
+    files have not changed are not touched. What is right and still could not be applied, such as a port that is
     taken or a vendor that could not be told of a logout, is among the `problems`. Reloads follow one another. Lists
     are cut at 500 instances each; `counts` has the numbers.
     """
@@ -45,12 +45,15 @@ public enum DaemonReload: SDKMethod {
     public var problems: [Problem]
 
     public static let jsonSchema = JSONSchema.object([
-      .required("added", .array(InstanceID.jsonSchema), "those that are new"),
-      .required("changed", .array(InstanceID.jsonSchema), "those that were changed"),
-      .required("removed", .array(InstanceID.jsonSchema), "those that are gone"),
-      .required("unchanged", .array(InstanceID.jsonSchema), "those that are as they were"),
-      .required("counts", Counts.jsonSchema, "how many of each, also of those that the lists leave out"),
-      .required("problems", .array(Problem.jsonSchema), "what could not be put in force"),
+      .required("added", .array(InstanceID.jsonSchema), "the new instances"),
+      .required("changed", .array(InstanceID.jsonSchema), "the changed instances"),
+      .required("removed", .array(InstanceID.jsonSchema), "the removed instances"),
+      .required("unchanged", .array(InstanceID.jsonSchema), "the unchanged instances"),
+      .required(
+        "counts", Counts.jsonSchema, "the number of instances in each category, including those that the lists omit"),
+      .required(
+        "problems", .array(Problem.jsonSchema),
+        "the problems with parts of the configuration that could not be applied; at most 50"),
     ])
   }
 
@@ -76,10 +79,10 @@ public enum DaemonReload: SDKMethod {
     public static let jsonSchema = JSONSchema.named(
       "ReloadCounts",
       .object([
-        .required("added", .integer(minimum: 0), "new ones"),
-        .required("changed", .integer(minimum: 0), "changed ones"),
-        .required("removed", .integer(minimum: 0), "those that are gone"),
-        .required("unchanged", .integer(minimum: 0), "those that are as they were"),
+        .required("added", .integer(minimum: 0), "the number of new instances"),
+        .required("changed", .integer(minimum: 0), "the number of changed instances"),
+        .required("removed", .integer(minimum: 0), "the number of removed instances"),
+        .required("unchanged", .integer(minimum: 0), "the number of unchanged instances"),
       ]))
   }
 
@@ -102,9 +105,9 @@ public enum DaemonReload: SDKMethod {
     public static let jsonSchema = JSONSchema.named(
       "ReloadProblem",
       .object([
-        .optional("instance", InstanceID.jsonSchema, "the instance, if it is about one"),
-        .optional("key", .string(), "the key of the configuration, if it is about one"),
-        .required("message", .string(), "what happened and what to do"),
+        .optional("instance", InstanceID.jsonSchema, "the instance that the problem is about, if any"),
+        .optional("key", .string(), "the configuration key that the problem is about, if any"),
+        .required("message", .string(), "the message: what happened and what to do"),
       ]))
   }
 

@@ -24,7 +24,8 @@ public enum DaemonRotateKey: SDKMethod {
     public init(rewrapped: Int) { self.rewrapped = rewrapped }
 
     public static let jsonSchema = JSONSchema.object([
-      .required("rewrapped", .integer(minimum: 0), "how many data keys of instances and their pending deliveries")
+      .required(
+        "rewrapped", .integer(minimum: 0), "the number of data keys that were wrapped under the new master key")
     ])
   }
 

@@ -35,10 +35,10 @@ public enum DaemonSetLogLevel: SDKMethod {
     }
 
     public static let jsonSchema = JSONSchema.object([
-      .optional("level", LogLevel.jsonSchema, "the level; without it the configured one is restored"),
+      .optional("level", LogLevel.jsonSchema, "the level; absent restores the configured one"),
       .optional(
         "seconds", .integer(minimum: 1, maximum: maximumSeconds),
-        "after how many seconds the configured level is restored; 600"),
+        "the time in seconds after which the configured level is restored; absent for 600"),
     ])
   }
 

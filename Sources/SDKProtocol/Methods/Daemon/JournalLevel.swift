@@ -4,11 +4,11 @@ public import JSONRPC
 
 /// The level of the journal, and how long it applies.
 public struct JournalLevel: RPCValue, Hashable {
-  /// The level in force: messages of this level and above are written.
+  /// The current level: messages of this level and above are written.
   public var level: LogLevel
   /// The level in the configuration.
   public var configured: LogLevel
-  /// The time at which the configured level is restored; `nil` while it is in force.
+  /// The time at which the configured level is restored; `nil` while it is the current one.
   public var until: Timestamp?
 
   /// Creates a level with these members.
@@ -21,8 +21,10 @@ public struct JournalLevel: RPCValue, Hashable {
   public static let jsonSchema = JSONSchema.named(
     "JournalLevel",
     .object([
-      .required("level", LogLevel.jsonSchema, "the level in force: messages of this level and above are written"),
+      .required("level", LogLevel.jsonSchema, "the current level: messages of this level and above are written"),
       .required("configured", LogLevel.jsonSchema, "the level in the configuration"),
-      .optional("until", Timestamp.jsonSchema, "when the configured level is restored, unless that is in force"),
+      .optional(
+        "until", Timestamp.jsonSchema,
+        "the time at which the configured level is restored; absent while it is the current one"),
     ]))
 }

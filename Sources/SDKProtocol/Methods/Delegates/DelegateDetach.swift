@@ -23,7 +23,9 @@ public enum DelegateDetach: SDKMethod {
     public init(instances: [InstanceID]? = nil) { self.instances = instances }
 
     public static let jsonSchema = JSONSchema.object([
-      .optional("instances", .array(InstanceID.jsonSchema), "the instances; all unless given")
+      .optional(
+        "instances", .array(InstanceID.jsonSchema),
+        "the instances from which this connection is detached; all unless given")
     ])
   }
 

@@ -57,11 +57,15 @@ public enum EventsList: SDKMethod {
     }
 
     public static let jsonSchema = JSONSchema.object([
-      .optional("instances", .array(InstanceID.jsonSchema), "only these instances"),
-      .optional("labels", .map(.string(), atMost: 64), "only instances with all of these labels"),
-      .optional("types", .array(EventType.jsonSchema), "only these types"),
-      .optional("since", .cursor, "only what came after this cursor"),
-      .optional("limit", .integer(minimum: 1, maximum: 500), "how many at most; 100 unless given"),
+      .optional(
+        "instances", .array(InstanceID.jsonSchema),
+        "the instances whose events are returned; all visible ones unless given"),
+      .optional("labels", .map(.string(), atMost: 64), "the labels that an event's instance must all have"),
+      .optional("types", .array(EventType.jsonSchema), "the types of event that are returned; all unless given"),
+      .optional(
+        "since", .cursor, "the cursor after which events are returned; from the oldest stored event unless given"),
+      .optional(
+        "limit", .integer(minimum: 1, maximum: 500), "the maximum number of events: 1 to 500; 100 unless given"),
     ])
   }
 
@@ -86,9 +90,9 @@ public enum EventsList: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("events", .array(Event.jsonSchema), "the events, oldest first"),
-      .required("cursor", .cursor, "the end of what was read"),
-      .optional("next", .cursor, "give it as since for the next page"),
-      .optional("gap", .boolean, "true when events after since are no longer kept"),
+      .required("cursor", .cursor, "the cursor up to which events were read"),
+      .optional("next", .cursor, "the cursor to pass as `since` for the next page; absent if there is none now"),
+      .optional("gap", .boolean, "whether events after `since` are no longer stored; absent if all are"),
     ])
   }
 }

@@ -5,7 +5,7 @@ public import JSONRPC
 /// `events.resume`: resumes a subscription after a gap.
 public enum EventsResume: SDKMethod {
   public static let name = "events.resume"
-  public static let summary = "Goes on after a gap."
+  public static let summary = "Continues after a gap."
   public static let documentation = """
     Continues a subscription that `events.gap` has paused, from a cursor: with the gap's `resume` nothing is lost
     that is still kept, and the same gap is not told again. A subscription that is not paused, or that this
@@ -30,8 +30,8 @@ public enum EventsResume: SDKMethod {
     }
 
     public static let jsonSchema = JSONSchema.object([
-      .required("subscription", .string(), "the subscription"),
-      .required("since", .cursor, "the cursor to go on from"),
+      .required("subscription", .string(), "the subscription's name on this connection"),
+      .required("since", .cursor, "the cursor to resume from"),
     ])
   }
 

@@ -44,10 +44,14 @@ public enum EventsSubscribe: SDKMethod {
     }
 
     public static let jsonSchema = JSONSchema.object([
-      .optional("instances", .array(InstanceID.jsonSchema), "only these instances"),
-      .optional("labels", .map(.string(), atMost: 64), "only instances with all of these labels"),
-      .optional("types", .array(EventType.jsonSchema), "only these types"),
-      .optional("since", .cursor, "replay what came after this cursor first"),
+      .optional(
+        "instances", .array(InstanceID.jsonSchema),
+        "the instances whose events are delivered; all visible ones unless given"),
+      .optional("labels", .map(.string(), atMost: 64), "the labels that an event's instance must all have"),
+      .optional("types", .array(EventType.jsonSchema), "the types of event that are delivered; all unless given"),
+      .optional(
+        "since", .cursor,
+        "the cursor after which stored events are replayed first; only new events are delivered unless given"),
     ])
   }
 
@@ -66,7 +70,7 @@ public enum EventsSubscribe: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("subscription", .string(), "the subscription's name on this connection"),
-      .required("cursor", .cursor, "where it begins"),
+      .required("cursor", .cursor, "the cursor at which the subscription begins"),
     ])
   }
 }

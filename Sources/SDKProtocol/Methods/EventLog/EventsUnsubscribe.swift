@@ -22,7 +22,9 @@ public enum EventsUnsubscribe: SDKMethod {
     /// Creates params with these members.
     public init(subscription: String) { self.subscription = subscription }
 
-    public static let jsonSchema = JSONSchema.object([.required("subscription", .string(), "the subscription")])
+    public static let jsonSchema = JSONSchema.object([
+      .required("subscription", .string(), "the subscription's name on this connection")
+    ])
   }
 
   public typealias Result = Empty

@@ -44,7 +44,7 @@ public enum InstanceCreate: SDKMethod {
     public var provider: JSONObject?
     /// The access rules for callers other than the owner and admins.
     public var access: AccessRules?
-    /// Labels for the operator.
+    /// The labels for the operator.
     public var labels: [String: String]?
 
     /// Creates params with these members.
@@ -62,11 +62,11 @@ public enum InstanceCreate: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .required("kind", KindName.jsonSchema, "the SDK"),
+      .required("kind", KindName.jsonSchema, "the kind of the new instance"),
       .optional("settings", .map(.any), "the kind's settings, with the keys of the configuration file"),
       .optional("provider", .map(.any), "the token provider; for admins only"),
-      .optional("access", AccessRules.jsonSchema, "who may do what, besides owner and admins"),
-      .optional("labels", .map(.string(), atMost: 64), "labels for the operator"),
+      .optional("access", AccessRules.jsonSchema, "the access rules for callers other than the owner and admins"),
+      .optional("labels", .map(.string(), atMost: 64), "the labels for the operator"),
     ])
   }
 

@@ -32,7 +32,7 @@ public enum InstanceDelete: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .optional("logout", .boolean, "end the vendor session first"),
+      .optional("logout", .boolean, "whether to end the vendor session first. If that fails, the instance stays"),
     ])
   }
 

@@ -45,12 +45,13 @@ public enum InstanceList: SDKMethod {
     }
 
     public static let jsonSchema = JSONSchema.object([
-      .optional("labels", .map(.string(), atMost: 64), "only those with all of these labels"),
-      .optional("kind", KindName.jsonSchema, "only this kind"),
-      .optional("state", InstanceState.jsonSchema, "only those in this state"),
-      .optional("limit", .integer(minimum: 1, maximum: 200), "how many at most"),
-      .optional("after", InstanceID.jsonSchema, "only ids after this one"),
-      .optional("counts", .boolean, "whether to count them in place of listing them"),
+      .optional("labels", .map(.string(), atMost: 64), "the labels that an instance must all have"),
+      .optional("kind", KindName.jsonSchema, "the kind of the instances; any unless given"),
+      .optional("state", InstanceState.jsonSchema, "the state of the instances; any unless given"),
+      .optional(
+        "limit", .integer(minimum: 1, maximum: 200), "the maximum number of instances: 1 to 200; 50 unless given"),
+      .optional("after", InstanceID.jsonSchema, "the id after which the page begins"),
+      .optional("counts", .boolean, "whether to count the instances in place of listing them"),
     ])
   }
 
@@ -71,10 +72,11 @@ public enum InstanceList: SDKMethod {
     }
 
     public static let properties: [JSONProperty<Result>] = [
-      .required("instances", .array(Instance.jsonSchema), "the instances, by id") { $0.instances },
-      .optional("next", InstanceID.jsonSchema, "where the next page begins; absent on the last") { $0.next },
-      .optional("counts", .map(.integer(minimum: 1)), "how many instances there are in each state; only with `counts`")
-      { $0.counts },
+      .required("instances", .array(Instance.jsonSchema), "the instances, sorted by id") { $0.instances },
+      .optional("next", InstanceID.jsonSchema, "the `after` of the next page; absent on the last page") { $0.next },
+      .optional("counts", .map(.integer(minimum: 1)), "the number of instances in each state; only with `counts`") {
+        $0.counts
+      },
     ]
 
     public static let jsonSchema = JSONSchema.object(properties)

@@ -57,10 +57,11 @@ public enum InstanceUpdate: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .optional("settings", .map(.any), "merge patch of the settings"),
-      .optional("provider", .oneOf([.map(.any), .null]), "merge patch of the provider; null removes it"),
-      .optional("access", .map(.any), "merge patch of the access rules"),
-      .optional("labels", .map(.any), "merge patch of the labels"),
+      .optional("settings", .map(.any), "the merge patch of the settings"),
+      .optional(
+        "provider", .oneOf([.map(.any), .null]), "the merge patch of the provider; `null` removes the provider"),
+      .optional("access", .map(.any), "the merge patch of the access rules"),
+      .optional("labels", .map(.any), "the merge patch of the labels"),
     ])
   }
 

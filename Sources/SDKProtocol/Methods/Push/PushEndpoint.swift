@@ -42,7 +42,7 @@ public struct PushEndpoint: RPCValue, Hashable {
     "PushEndpoint",
     .object([
       .required("address", .secret, "the device's address with its push service: a secret"),
-      .required("type", ServiceType.jsonSchema, "whose push service it is"),
-      .optional("locale", .string(), "the device's language"),
+      .required("type", ServiceType.jsonSchema, "the type of the device's push service"),
+      .optional("locale", .string(), "the device's language, such as `de-DE`"),
     ]))
 }

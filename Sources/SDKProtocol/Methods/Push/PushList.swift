@@ -36,11 +36,11 @@ public enum PushList: SDKMethod {
     public var service: String?
     /// The device's address, masked.
     public var address: String
-    /// Whose it is.
+    /// The user of the registration.
     public var user: User
     /// Whether it is still at the vendor although its user is gone from here.
     public var orphaned: Bool
-    /// When it was made.
+    /// The time at which it was made.
     public var createdAt: Timestamp
 
     /// Creates a registration. `address` is the masked address.
@@ -57,11 +57,11 @@ public enum PushList: SDKMethod {
       .required("id", .string(), "the registration's id") { $0.id },
       .optional("service", .string(), "the service, for kinds that have several") { $0.service },
       .required("address", .string(), "the device's address, masked") { $0.address },
-      .required("user", User.jsonSchema, "whose it is") { $0.user },
+      .required("user", User.jsonSchema, "the user of the registration") { $0.user },
       .required("orphaned", .boolean, "whether it is still at the vendor although its user is gone from here") {
         $0.orphaned
       },
-      .required("createdAt", Timestamp.jsonSchema, "when it was made") { $0.createdAt },
+      .required("createdAt", Timestamp.jsonSchema, "the time at which it was made") { $0.createdAt },
     ]
 
     public static let jsonSchema = JSONSchema.named("Push", .object(properties))
@@ -85,8 +85,9 @@ public enum PushList: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .optional("limit", .integer(minimum: 1, maximum: 64), "how many at most"),
-      .optional("after", .string(), "only registrations after this one"),
+      .optional(
+        "limit", .integer(minimum: 1, maximum: 64), "the maximum number of registrations: 1 to 64; 64 unless given"),
+      .optional("after", .string(), "the id of the registration after which the page begins"),
     ])
   }
 
@@ -105,7 +106,7 @@ public enum PushList: SDKMethod {
 
     public static let properties: [JSONProperty<Result>] = [
       .required("pushes", .array(Push.jsonSchema), "the registrations, oldest first") { $0.pushes },
-      .optional("next", .string(), "where the next page begins; absent on the last") { $0.next },
+      .optional("next", .string(), "the `after` of the next page; absent on the last page") { $0.next },
     ]
 
     public static let jsonSchema = JSONSchema.object(properties)

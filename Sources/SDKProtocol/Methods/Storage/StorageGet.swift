@@ -33,8 +33,10 @@ public enum StorageGet: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .required("key", .storageKey, "1 to 128 printable characters"),
-      .optional("storageEpoch", .string(), "refuse with epochChanged when the user has changed since"),
+      .required("key", .storageKey, "the key: 1 to 128 printable characters"),
+      .optional(
+        "storageEpoch", .string(),
+        "the expected storage epoch. The call fails with `epochChanged` if the epoch is no longer current"),
     ])
   }
 
@@ -52,8 +54,8 @@ public enum StorageGet: SDKMethod {
     }
 
     public static let jsonSchema = JSONSchema.object([
-      .required("value", .any, "the value; null when there is none"),
-      .required("storageEpoch", .string(), "the epoch it belongs to"),
+      .required("value", .any, "the value; `null` if there is none"),
+      .required("storageEpoch", .string(), "the storage epoch that the value belongs to"),
     ])
   }
 }

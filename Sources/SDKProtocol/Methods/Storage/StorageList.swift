@@ -31,7 +31,7 @@ public enum StorageList: SDKMethod {
 
     public static let properties: [JSONProperty<Entry>] = [
       .required("key", .string(), "the key") { $0.key },
-      .required("bytes", .integer(minimum: 0), "the size of its value") { $0.bytes },
+      .required("bytes", .integer(minimum: 0), "the bytes of the value as JSON text") { $0.bytes },
     ]
 
     public static let jsonSchema = JSONSchema.named("StorageEntry", .object(properties))
@@ -58,9 +58,12 @@ public enum StorageList: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .optional("storageEpoch", .string(), "refuse with epochChanged when the user has changed since"),
-      .optional("limit", .integer(minimum: 1, maximum: 1000), "how many at most"),
-      .optional("after", .string(), "the next of the page before"),
+      .optional(
+        "storageEpoch", .string(),
+        "the expected storage epoch. The call fails with `epochChanged` if the epoch is no longer current"),
+      .optional(
+        "limit", .integer(minimum: 1, maximum: 1000), "the maximum number of keys: 1 to 1,000; 1,000 unless given"),
+      .optional("after", .string(), "the `next` of the previous page; the first page unless given"),
     ])
   }
 
@@ -82,8 +85,8 @@ public enum StorageList: SDKMethod {
 
     public static let properties: [JSONProperty<Result>] = [
       .required("keys", .array(Entry.jsonSchema), "the keys of the page, sorted") { $0.keys },
-      .required("storageEpoch", .string(), "the epoch they belong to") { $0.storageEpoch },
-      .optional("next", .string(), "where the next page begins; absent on the last") { $0.next },
+      .required("storageEpoch", .string(), "the storage epoch that the keys belong to") { $0.storageEpoch },
+      .optional("next", .string(), "the `after` of the next page; absent on the last page") { $0.next },
     ]
 
     public static let jsonSchema = JSONSchema.object(properties)

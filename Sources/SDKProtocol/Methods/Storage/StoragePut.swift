@@ -37,9 +37,11 @@ public enum StoragePut: SDKMethod {
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .required("key", .storageKey, "1 to 128 printable characters"),
-      .required("value", .any, "any JSON up to 32 KiB"),
-      .optional("storageEpoch", .string(), "refuse with epochChanged when the user has changed since"),
+      .required("key", .storageKey, "the key: 1 to 128 printable characters"),
+      .required("value", .any, "the value: any JSON up to 32 KiB"),
+      .optional(
+        "storageEpoch", .string(),
+        "the expected storage epoch. The call fails with `epochChanged` if the epoch is no longer current"),
     ])
   }
 

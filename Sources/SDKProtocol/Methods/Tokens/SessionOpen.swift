@@ -66,8 +66,10 @@ public enum SessionOpen: SDKMethod {
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
       .optional("service", .string(), "the service, for kinds that have several"),
-      .optional("minTTL", Seconds.jsonSchema, "how long the token must live at least; 0 unless given"),
-      .optional("timeout", Seconds.jsonSchema, "how long to wait; the work goes on without the caller"),
+      .optional("minTTL", Seconds.jsonSchema, "the minimum time until the token expires; 0 unless given"),
+      .optional(
+        "timeout", Seconds.jsonSchema,
+        "the maximum time to wait. After it, the call fails and the work continues without the caller"),
     ])
   }
 

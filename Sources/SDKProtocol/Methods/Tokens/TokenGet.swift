@@ -5,11 +5,11 @@ public import JSONRPC
 /// `token.get`: returns an unexpired credential.
 public enum TokenGet: SDKMethod {
   public static let name = "token.get"
-  public static let summary = "A living credential."
+  public static let summary = "A valid token."
   public static let documentation = """
-    From memory when the cached token lives for `minTTL` seconds, else through one refresh that all waiters
-    share. When renewal fails and the cached token still lives it is returned with `stale: true`. A fresh
-    token that lives shorter than `minTTL` has `short: true`. Errors: notAuthenticated, reauthNeeded, locked,
+    From memory when the cached token is valid for `minTTL` seconds, else through one refresh that all waiters
+    share. When the refresh fails and the cached token is still valid, it is returned with `stale: true`. A fresh
+    token that is valid for less than `minTTL` has `short: true`. Errors: notAuthenticated, reauthNeeded, locked,
     noIdentity, and those of provider and vendor.
     """
   public static let access = MethodAccess.role(.use)
@@ -55,9 +55,11 @@ public enum TokenGet: SDKMethod {
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
       .optional("service", .string(), "the service, for kinds that have several"),
-      .optional("minTTL", Seconds.jsonSchema, "how long the token must live at least; 0 unless given"),
-      .optional("timeout", Seconds.jsonSchema, "how long to wait; the work goes on without the caller"),
-      .optional("http", .boolean, "also say how to put it on a request"),
+      .optional("minTTL", Seconds.jsonSchema, "the minimum time until the token expires; 0 unless given"),
+      .optional(
+        "timeout", Seconds.jsonSchema,
+        "the maximum time to wait. After it, the call fails and the work continues without the caller"),
+      .optional("http", .boolean, "whether the result has `http`: the headers and cookies that carry the token"),
     ])
   }
 

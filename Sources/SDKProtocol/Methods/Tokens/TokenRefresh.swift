@@ -46,7 +46,9 @@ public enum TokenRefresh: SDKMethod {
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
       .optional("service", .string(), "the service, for kinds that have several"),
-      .optional("timeout", Seconds.jsonSchema, "how long to wait; the work goes on without the caller"),
+      .optional(
+        "timeout", Seconds.jsonSchema,
+        "the maximum time to wait. After it, the call fails and the work continues without the caller"),
     ])
   }
 

@@ -49,8 +49,8 @@ public enum TokenReject: SDKMethod {
       .required("tokenId", TokenID.jsonSchema, "the refused token's id"),
       .optional("service", .string(), "the service, for kinds that have several"),
       .optional("status", .integer(), "the vendor's HTTP status"),
-      .optional("code", .string(), "the vendor's code"),
-      .optional("description", .string(), "the vendor's words"),
+      .optional("code", .string(), "the vendor's error code"),
+      .optional("description", .string(), "the vendor's error description"),
     ])
   }
 
