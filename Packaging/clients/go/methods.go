@@ -102,13 +102,13 @@ type ChatCenterMethods struct {
 
 // ChatCenterAuthorizeOptions are the params of chatCenter.authorize that may be absent. A member that is zero is absent.
 type ChatCenterAuthorizeOptions struct {
-	// Custom authorization, as agreed with the vendor.
+	// Auth is the custom authorization, as agreed with the vendor.
 	Auth *ChatAuth
 
-	// Wait for the outcome.
+	// Wait says whether to wait for the outcome.
 	Wait bool
 
-	// With wait: how long; the work goes on without the caller.
+	// Timeout is the time to wait, with `wait`. The operation continues after it.
 	Timeout time.Duration
 }
 
@@ -126,19 +126,19 @@ func (o *ChatCenterAuthorizeOptions) add(params map[string]any) {
 
 // Authorize calls chatCenter.authorize: authorises a user.
 //
-// Answers when accepted; the outcome is an event with this operation: userLoggedIn once the vendor has acknowledged all
-// of registerDevice, INIT_CHAT and CLIENT_INFO, else authenticationFailed, networkError or, after a later call of the
-// app itself, loginSuperseded. What the same connection asks about the user meanwhile waits for the outcome and
+// Answers when accepted; the outcome is an event with this operation: userLoggedIn once the vendor has acknowledged
+// all of registerDevice, INIT_CHAT and CLIENT_INFO, else authenticationFailed, networkError or, after a later call of
+// the app itself, loginSuperseded. What the same connection asks about the user meanwhile waits for the outcome and
 // concerns the new user; if the login fails, it fails alike. With wait the outcome is the answer. Refused before the
 // network: invalidIdentifier, weakIdentifier (strict_identifiers), invalidAuthParameters, expiredJWT for a token that
-// is an expired JWT. The same user with the same auth keeps its state and costs no request; another name or other data
-// wait for the next chat; another auth replaces the credentials. Another user replaces this one once the vendor has
-// accepted it, and everything local of this one is wiped; its session at the vendor stays open unless on_switch is
-// logout.
+// is an expired JWT. The same user with the same auth keeps its state and costs no request; another name or other
+// data wait for the next chat; another auth replaces the credentials. Another user replaces this one once the vendor
+// has accepted it, and everything local of this one is wiped; its session at the vendor stays open unless on_switch
+// is logout.
 //
 // The arguments:
 //
-//   - user: who is to be authorised
+//   - user: the user to authorise
 func (m ChatCenterMethods) Authorize(ctx context.Context, instance string, user ChatUser, options *ChatCenterAuthorizeOptions) (*ChatCenterAuthorizeResult, error) {
 	params := map[string]any{"instance": instance, "user": user}
 	if options != nil {
@@ -176,10 +176,10 @@ func (m ChatCenterMethods) GetChat(ctx context.Context, instance string) (*Sessi
 
 // ChatCenterLogoutOptions are the params of chatCenter.logout that may be absent. A member that is zero is absent.
 type ChatCenterLogoutOptions struct {
-	// Wait for the outcome.
+	// Wait says whether to wait for the outcome.
 	Wait bool
 
-	// With wait: how long; the work goes on without the caller.
+	// Timeout is the time to wait, with `wait`. The operation continues after it.
 	Timeout time.Duration
 }
 
@@ -192,8 +192,8 @@ func (o *ChatCenterLogoutOptions) add(params map[string]any) {
 	}
 }
 
-// Logout calls chatCenter.logout: ends the session at the vendor, its push subscription included, and wipes what is
-// stored.
+// Logout calls chatCenter.logout: ends the session at the vendor, its push subscription included, and wipes what
+// is stored.
 //
 // Answers when accepted; the outcome is an event with this operation: userLoggedOut, or logoutFailed within the setting
 // timeout, and then everything is kept. With retry_logout a failed one is tried again, across restarts, until it
@@ -213,9 +213,9 @@ func (m ChatCenterMethods) Logout(ctx context.Context, instance string, options 
 
 // Prefill calls chatCenter.prefill: sets the text that the input field has when the chat opens next.
 //
-// Given once, by the next chat that opens, also after a restart; an empty message clears it and another one replaces
-// it. Without a user it waits for whoever is authorised next. deauthorizeUser clears it, and so does a logout that
-// succeeds.
+// Given once, by the next chat that opens, also after a restart; an empty message clears it and another one
+// replaces it. Without a user it waits for whoever is authorised next. deauthorizeUser clears it, and so does a
+// logout that succeeds.
 //
 // The arguments:
 //
@@ -246,8 +246,7 @@ type DaemonMethods struct {
 
 // DaemonBackupOptions are the params of daemon.backup that may be absent. A member that is zero is absent.
 type DaemonBackupOptions struct {
-	// Name is what the backup is to be called: up to 64 of a-z, 0-9, dot, underscore and hyphen, not beginning with
-	// auto-.
+	// Name is the name of the backup: up to 64 of a-z, 0-9, dot, underscore and hyphen, not beginning with auto-.
 	Name string
 }
 
@@ -260,9 +259,9 @@ func (o *DaemonBackupOptions) add(params map[string]any) {
 // Backup calls daemon.backup: makes a consistent copy of the state while it is in use.
 //
 // The backup lies in `backups/` below the directory of the state, as NAME.db, and `sdkctl restore` puts it in the
-// state's place. One without a name is the daemon's own: it counts for `[backup] keep`, and makes room for newer ones.
-// Keys that a wipe, a logout or a deletion destroys are destroyed in all backups too. On a full disk no half backup
-// stays.
+// state's place. One without a name is the daemon's own: it counts for `[backup] keep`, and makes room for newer
+// ones. Keys that a wipe, a logout or a deletion destroys are destroyed in all backups too. On a full disk no half
+// backup stays.
 func (m DaemonMethods) Backup(ctx context.Context, options *DaemonBackupOptions) (*DaemonBackupResult, error) {
 	params := map[string]any{}
 	if options != nil {
@@ -315,12 +314,12 @@ func (m DaemonMethods) Metrics(ctx context.Context) (*DaemonMetricsResult, error
 	return result, nil
 }
 
-// Reload calls daemon.reload: reads the configuration again and puts it in force.
+// Reload calls daemon.reload: reads the configuration again and applies it.
 //
-// All of it or, when there is a mistake anywhere, none of it: then the error is `invalidConfiguration`, its `mistakes`
-// are `{file, line?, key?, message, nearest?}`, and the former configuration stays in force. Instances whose files have
-// not changed are not touched. What is right and still could not be put in force, such as a port that is taken or a
-// vendor that could not be told of a logout, is among the `problems`. Reloads follow one another. Lists are cut at 500
+// All of it or, when there is an error anywhere, none of it: then the error is `invalidConfiguration`, its `mistakes`
+// are `{file, line?, key?, message, nearest?}`, and the former configuration stays active. Instances whose files have
+// not changed are not touched. What is right and still could not be applied, such as a port that is taken or a vendor
+// that could not be told of a logout, is among the `problems`. Reloads follow one another. Lists are cut at 500
 // instances each; `counts` has the numbers.
 func (m DaemonMethods) Reload(ctx context.Context) (*DaemonReloadResult, error) {
 	params := map[string]any{}
@@ -347,10 +346,10 @@ func (m DaemonMethods) RotateKey(ctx context.Context) (*DaemonRotateKeyResult, e
 
 // DaemonSetLogLevelOptions are the params of daemon.setLogLevel that may be absent. A member that is zero is absent.
 type DaemonSetLogLevelOptions struct {
-	// Level is the level; without it the configured one is restored.
+	// Level is the level; absent restores the configured one.
 	Level string
 
-	// After how many seconds the configured level is restored; 600.
+	// Seconds is the time in seconds after which the configured level is restored; absent for 600.
 	Seconds int
 }
 
@@ -388,19 +387,19 @@ type EventsMethods struct {
 
 // EventsListOptions are the params of events.list that may be absent. A member that is zero is absent.
 type EventsListOptions struct {
-	// Only these instances.
+	// Instances are the instances whose events are returned; all visible ones unless given.
 	Instances []string
 
-	// Only instances with all of these labels.
+	// Labels are the labels that an event's instance must all have.
 	Labels map[string]string
 
-	// Only these types.
+	// Types are the types of event that are returned; all unless given.
 	Types []EventType
 
-	// Only what came after this cursor.
+	// Since is the cursor after which events are returned; from the oldest stored event unless given.
 	Since string
 
-	// Limit is how many at most; 100 unless given.
+	// Limit is the maximum number of events: 1 to 500; 100 unless given.
 	Limit int
 }
 
@@ -447,16 +446,16 @@ type InstanceMethods struct {
 
 // InstanceCreateOptions are the params of instance.create that may be absent. A member that is zero is absent.
 type InstanceCreateOptions struct {
-	// Settings is the kind's settings, with the keys of the configuration file.
+	// Settings are the kind's settings, with the keys of the configuration file.
 	Settings map[string]any
 
 	// Provider is the token provider; for admins only.
 	Provider map[string]any
 
-	// Access is who may do what, besides owner and admins.
+	// Access are the access rules for callers other than the owner and admins.
 	Access *Access
 
-	// Labels for the operator.
+	// Labels are the labels for the operator.
 	Labels map[string]string
 }
 
@@ -483,7 +482,7 @@ func (o *InstanceCreateOptions) add(params map[string]any) {
 //
 // The arguments:
 //
-//   - kind: the SDK
+//   - kind: the kind of the new instance
 func (m InstanceMethods) Create(ctx context.Context, instance string, kind KindName, options *InstanceCreateOptions) (*Instance, error) {
 	params := map[string]any{"instance": instance, "kind": kind}
 	if options != nil {
@@ -525,7 +524,7 @@ func (m InstanceMethods) CurrentUser(ctx context.Context, instance string, optio
 
 // InstanceDeleteOptions are the params of instance.delete that may be absent. A member that is zero is absent.
 type InstanceDeleteOptions struct {
-	// End the vendor session first.
+	// Logout says whether to end the vendor session first. If that fails, the instance stays.
 	Logout bool
 }
 
@@ -561,22 +560,22 @@ func (m InstanceMethods) Get(ctx context.Context, instance string) (*Instance, e
 
 // InstanceListOptions are the params of instance.list that may be absent. A member that is zero is absent.
 type InstanceListOptions struct {
-	// Only those with all of these labels.
+	// Labels are the labels that an instance must all have.
 	Labels map[string]string
 
-	// Only this kind.
+	// Kind is the kind of the instances; any unless given.
 	Kind KindName
 
-	// Only those in this state.
+	// State is the state of the instances; any unless given.
 	State InstanceState
 
-	// Limit is how many at most.
+	// Limit is the maximum number of instances: 1 to 200; 50 unless given.
 	Limit int
 
-	// Only ids after this one.
+	// After is the id after which the page begins.
 	After string
 
-	// Counts is whether to count them in place of listing them.
+	// Counts says whether to count the instances in place of listing them.
 	Counts bool
 }
 
@@ -621,16 +620,16 @@ func (m InstanceMethods) List(ctx context.Context, options *InstanceListOptions)
 
 // InstanceUpdateOptions are the params of instance.update that may be absent. A member that is zero is absent.
 type InstanceUpdateOptions struct {
-	// Merge patch of the settings.
+	// Settings is the merge patch of the settings.
 	Settings map[string]any
 
-	// Merge patch of the provider; null removes it.
+	// Provider is the merge patch of the provider; `null` removes the provider.
 	Provider any
 
-	// Merge patch of the access rules.
+	// Access is the merge patch of the access rules.
 	Access map[string]any
 
-	// Merge patch of the labels.
+	// Labels is the merge patch of the labels.
 	Labels map[string]any
 }
 
@@ -705,7 +704,7 @@ func (m MessagingMethods) LoginUser(ctx context.Context, instance string, jwt Se
 
 // MessagingLogoutUserOptions are the params of messaging.logoutUser that may be absent. A member that is zero is absent.
 type MessagingLogoutUserOptions struct {
-	// Don't tell the vendor.
+	// LocalOnly says whether the logout is local, without informing the vendor.
 	LocalOnly bool
 }
 
@@ -739,10 +738,10 @@ type PushMethods struct {
 
 // PushListOptions are the params of push.list that may be absent. A member that is zero is absent.
 type PushListOptions struct {
-	// Limit is how many at most.
+	// Limit is the maximum number of registrations: 1 to 64; 64 unless given.
 	Limit int
 
-	// Only registrations after this one.
+	// After is the id of the registration after which the page begins.
 	After string
 }
 
@@ -842,14 +841,14 @@ type ServiceChatMethods struct {
 	client *Client
 }
 
-// GetAuthenticationSettings calls serviceChat.getAuthenticationSettings: a service's authentication settings, without
-// secrets.
+// GetAuthenticationSettings calls serviceChat.getAuthenticationSettings: a service's authentication settings,
+// without secrets.
 //
 // Null for a guest and for a service that was never signed in.
 //
 // The arguments:
 //
-//   - service: cases, knowledge or chat
+//   - service: the service: cases, knowledge or chat
 func (m ServiceChatMethods) GetAuthenticationSettings(ctx context.Context, instance string, service string) (*ServiceChatGetAuthenticationSettingsResult, error) {
 	params := map[string]any{"instance": instance, "service": service}
 	result := &ServiceChatGetAuthenticationSettingsResult{}
@@ -867,7 +866,7 @@ func (m ServiceChatMethods) GetAuthenticationSettings(ctx context.Context, insta
 //
 // The arguments:
 //
-//   - service: cases, knowledge or chat
+//   - service: the service: cases, knowledge or chat
 //   - endpoint: the device
 func (m ServiceChatMethods) RegisterForPushNotifications(ctx context.Context, instance string, service string, endpoint PushEndpoint) (*PushRegisterResult, error) {
 	params := map[string]any{"instance": instance, "service": service, "endpoint": endpoint}
@@ -891,8 +890,8 @@ func (m ServiceChatMethods) RegisterForPushNotifications(ctx context.Context, in
 //
 // The arguments:
 //
-//   - service: cases, knowledge or chat
-//   - settings: the settings, or null to sign out
+//   - service: the service: cases, knowledge or chat
+//   - settings: the settings; null signs out
 func (m ServiceChatMethods) SetAuthenticationSettings(ctx context.Context, instance string, service string, settings *AuthenticationSettings) error {
 	params := map[string]any{"instance": instance, "service": service, "settings": settings}
 	return m.client.send(ctx, "serviceChat.setAuthenticationSettings", params, nil)
@@ -908,10 +907,10 @@ type SessionOpenOptions struct {
 	// Service is the service, for kinds that have several.
 	Service string
 
-	// MinTTL is how long the token must live at least; 0 unless given.
+	// MinTTL is the minimum time until the token expires; 0 unless given.
 	MinTTL time.Duration
 
-	// Timeout is how long to wait; the work goes on without the caller.
+	// Timeout is the maximum time to wait. After it, the call fails and the work continues without the caller.
 	Timeout time.Duration
 }
 
@@ -953,7 +952,8 @@ type StorageMethods struct {
 
 // StorageDeleteOptions are the params of storage.delete that may be absent. A member that is zero is absent.
 type StorageDeleteOptions struct {
-	// Refuse with epochChanged when the user has changed since.
+	// StorageEpoch is the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+	// longer current.
 	StorageEpoch string
 }
 
@@ -969,7 +969,7 @@ func (o *StorageDeleteOptions) add(params map[string]any) {
 //
 // The arguments:
 //
-//   - key: 1 to 128 printable characters
+//   - key: the key: 1 to 128 printable characters
 func (m StorageMethods) Delete(ctx context.Context, instance string, key string, options *StorageDeleteOptions) error {
 	params := map[string]any{"instance": instance, "key": key}
 	if options != nil {
@@ -980,7 +980,8 @@ func (m StorageMethods) Delete(ctx context.Context, instance string, key string,
 
 // StorageGetOptions are the params of storage.get that may be absent. A member that is zero is absent.
 type StorageGetOptions struct {
-	// Refuse with epochChanged when the user has changed since.
+	// StorageEpoch is the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+	// longer current.
 	StorageEpoch string
 }
 
@@ -996,7 +997,7 @@ func (o *StorageGetOptions) add(params map[string]any) {
 //
 // The arguments:
 //
-//   - key: 1 to 128 printable characters
+//   - key: the key: 1 to 128 printable characters
 func (m StorageMethods) Get(ctx context.Context, instance string, key string, options *StorageGetOptions) (*StorageGetResult, error) {
 	params := map[string]any{"instance": instance, "key": key}
 	if options != nil {
@@ -1011,13 +1012,14 @@ func (m StorageMethods) Get(ctx context.Context, instance string, key string, op
 
 // StorageListOptions are the params of storage.list that may be absent. A member that is zero is absent.
 type StorageListOptions struct {
-	// Refuse with epochChanged when the user has changed since.
+	// StorageEpoch is the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+	// longer current.
 	StorageEpoch string
 
-	// Limit is how many at most.
+	// Limit is the maximum number of keys: 1 to 1,000; 1,000 unless given.
 	Limit int
 
-	// After is the next of the page before.
+	// After is the `next` of the previous page; the first page unless given.
 	After string
 }
 
@@ -1051,7 +1053,8 @@ func (m StorageMethods) List(ctx context.Context, instance string, options *Stor
 
 // StoragePutOptions are the params of storage.put that may be absent. A member that is zero is absent.
 type StoragePutOptions struct {
-	// Refuse with epochChanged when the user has changed since.
+	// StorageEpoch is the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+	// longer current.
 	StorageEpoch string
 }
 
@@ -1068,8 +1071,8 @@ func (o *StoragePutOptions) add(params map[string]any) {
 //
 // The arguments:
 //
-//   - key: 1 to 128 printable characters
-//   - value: any JSON up to 32 KiB
+//   - key: the key: 1 to 128 printable characters
+//   - value: the value: any JSON up to 32 KiB
 func (m StorageMethods) Put(ctx context.Context, instance string, key string, value any, options *StoragePutOptions) error {
 	params := map[string]any{"instance": instance, "key": key, "value": value}
 	if options != nil {
@@ -1107,7 +1110,7 @@ func (m SupportMethods) GetIdentity(ctx context.Context, instance string) (*Supp
 
 // SupportSetIdentityOptions are the params of support.setIdentity that may be absent. A member that is zero is absent.
 type SupportSetIdentityOptions struct {
-	// OnChange is whether another identity than the present one wipes or is refused; wipe unless given.
+	// OnChange is the treatment of a change of identity; `wipe` unless given.
 	OnChange OnIdentityChange
 }
 
@@ -1117,8 +1120,8 @@ func (o *SupportSetIdentityOptions) add(params map[string]any) {
 	}
 }
 
-// SetIdentity calls support.setIdentity: sets an anonymous identity or a unique id, and exchanges it for an access
-// token.
+// SetIdentity calls support.setIdentity: sets an anonymous identity or a unique id, and exchanges it for an
+// access token.
 //
 // The same identity again does nothing; but one that is locked or has no token is exchanged again. Another identity,
 // also another name or e-mail of an anonymous one, wipes all that is stored once the vendor has accepted it; until
@@ -1131,7 +1134,7 @@ func (o *SupportSetIdentityOptions) add(params map[string]any) {
 //
 // The arguments:
 //
-//   - identity: who the user is
+//   - identity: the identity of the user
 func (m SupportMethods) SetIdentity(ctx context.Context, instance string, identity SupportIdentity, options *SupportSetIdentityOptions) (*SupportSetIdentityResult, error) {
 	params := map[string]any{"instance": instance, "identity": identity}
 	if options != nil {
@@ -1154,13 +1157,13 @@ type TokenGetOptions struct {
 	// Service is the service, for kinds that have several.
 	Service string
 
-	// MinTTL is how long the token must live at least; 0 unless given.
+	// MinTTL is the minimum time until the token expires; 0 unless given.
 	MinTTL time.Duration
 
-	// Timeout is how long to wait; the work goes on without the caller.
+	// Timeout is the maximum time to wait. After it, the call fails and the work continues without the caller.
 	Timeout time.Duration
 
-	// Also say how to put it on a request.
+	// HTTP says whether the result has `http`: the headers and cookies that carry the token.
 	HTTP bool
 }
 
@@ -1179,12 +1182,12 @@ func (o *TokenGetOptions) add(params map[string]any) {
 	}
 }
 
-// Get calls token.get: a living credential.
+// Get calls token.get: a valid token.
 //
-// From memory when the cached token lives for `minTTL` seconds, else through one refresh that all waiters share. When
-// renewal fails and the cached token still lives it is returned with `stale: true`. A fresh token that lives shorter
-// than `minTTL` has `short: true`. Errors: notAuthenticated, reauthNeeded, locked, noIdentity, and those of provider
-// and vendor.
+// From memory when the cached token is valid for `minTTL` seconds, else through one refresh that all waiters share.
+// When the refresh fails and the cached token is still valid, it is returned with `stale: true`. A fresh token that is
+// valid for less than `minTTL` has `short: true`. Errors: notAuthenticated, reauthNeeded, locked, noIdentity, and those
+// of provider and vendor.
 func (m TokenMethods) Get(ctx context.Context, instance string, options *TokenGetOptions) (*Token, error) {
 	params := map[string]any{"instance": instance}
 	if options != nil {
@@ -1202,7 +1205,7 @@ type TokenRefreshOptions struct {
 	// Service is the service, for kinds that have several.
 	Service string
 
-	// Timeout is how long to wait; the work goes on without the caller.
+	// Timeout is the maximum time to wait. After it, the call fails and the work continues without the caller.
 	Timeout time.Duration
 }
 
@@ -1241,10 +1244,10 @@ type TokenRejectOptions struct {
 	// Status is the vendor's HTTP status.
 	Status int
 
-	// Code is the vendor's code.
+	// Code is the vendor's error code.
 	Code string
 
-	// Description is the vendor's words.
+	// Description is the vendor's error description.
 	Description string
 }
 

@@ -9,22 +9,22 @@ import (
 
 // Event is a change, or a Gap.
 type Event struct {
-	// Cursor is its position in the daemon's order.
+	// Cursor is the event's position in the daemon's total order of events, as an opaque string.
 	Cursor string `json:"cursor"`
 
-	// Time is when it happened.
+	// Time is the time at which the event happened.
 	Time time.Time `json:"time"`
 
-	// Instance is the instance that it is about.
+	// Instance is the instance that the event is about.
 	Instance string `json:"instance"`
 
-	// Kind is the instance's SDK.
+	// Kind is the instance's kind.
 	Kind KindName `json:"kind"`
 
 	// Service is the service, for kinds that have several.
 	Service string `json:"service,omitempty"`
 
-	// Operation is the operation that it completes.
+	// Operation is the operation that the event completes, for methods that respond with `accepted`.
 	Operation string `json:"operation,omitempty"`
 
 	// Type is the type of the event.
@@ -81,7 +81,7 @@ type ChatUser struct {
 	// Name is the name that operators see.
 	Name string `json:"name,omitempty"`
 
-	// Attributes for operators and routing.
+	// Data are the attributes for operators and routing.
 	Data map[string]string `json:"data,omitempty"`
 }
 
@@ -105,13 +105,13 @@ type ChatAuth struct {
 	// Scheme is the authorization scheme.
 	Scheme string `json:"scheme,omitempty"`
 
-	// Method is how token and scheme travel; headers unless given.
+	// Method is the way in which token and scheme travel; headers unless given.
 	Method ChatAuthMethod `json:"method,omitempty"`
 
 	// Signature is the signature: a secret.
 	Signature Secret `json:"signature,omitempty"`
 
-	// IsEncrypted is whether the app has encrypted the identifier.
+	// IsEncrypted says whether the app has encrypted the identifier.
 	IsEncrypted *bool `json:"isEncrypted,omitempty"`
 }
 
@@ -137,49 +137,49 @@ func (v ChatAuth) wire() map[string]any {
 
 // ChatCenterAccepted is the type ChatCenterAccepted of the contract.
 type ChatCenterAccepted struct {
-	// True.
+	// Accepted says whether the call was accepted: always true.
 	Accepted bool `json:"accepted"`
 
 	// Operation is the operation that the event of the outcome names.
 	Operation string `json:"operation"`
 
-	// Hints is what may be amiss with the identifier.
+	// Hints are the suspected faults of the identifier.
 	Hints []string `json:"hints,omitempty"`
 }
 
 // User is the type User of the contract.
 type User struct {
-	// ID is the vendor's id.
+	// ID is the vendor's id of the user.
 	ID string `json:"id,omitempty"`
 
-	// ExternalID is the customer's id.
+	// ExternalID is the customer's id of the user.
 	ExternalID string `json:"externalId,omitempty"`
 
-	// Name is the user's name.
+	// Name is the user's name, if it was given.
 	Name string `json:"name,omitempty"`
 
-	// Email is the user's e-mail.
+	// Email is the user's e-mail, if it was given.
 	Email string `json:"email,omitempty"`
 
-	// AuthenticationType is how the user is known to the vendor.
+	// AuthenticationType is the type of the user's authentication.
 	AuthenticationType AuthenticationType `json:"authenticationType"`
 
-	// Authenticated is whether the user is signed in now.
+	// Authenticated says whether the user is signed in now.
 	Authenticated bool `json:"authenticated"`
 
-	// Verified is whether the vendor has checked the identity.
+	// Verified says whether the vendor has checked the identity.
 	Verified bool `json:"verified"`
 
-	// Since when this user is the instance's.
+	// Since is the time at which this user became the instance's.
 	Since *time.Time `json:"since,omitempty"`
 }
 
 // TokenHTTP is the type TokenHTTP of the contract.
 type TokenHTTP struct {
-	// Headers by name.
+	// Headers are the headers by name, spelt as the vendor spells them.
 	Headers map[string]Secret `json:"headers"`
 
-	// Cookies by name.
+	// Cookies are the cookies by name.
 	Cookies map[string]Secret `json:"cookies"`
 }
 
@@ -188,28 +188,28 @@ type Token struct {
 	// Token is the credential itself: a secret.
 	Token Secret `json:"token"`
 
-	// TokenID is its digest, safe to log.
+	// TokenID is the credential's digest, safe to log.
 	TokenID string `json:"tokenId"`
 
-	// TokenType is what sort it is.
+	// TokenType is the type of the credential.
 	TokenType TokenType `json:"tokenType"`
 
-	// ExpiresAt is when it ends; absent when nobody knows.
+	// ExpiresAt is the time at which the credential expires; absent if unknown.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 
-	// Seconds until it ends, when the answer was made.
+	// TTL is the number of seconds until the credential expires, counted from the response; absent if unknown.
 	TTL *float64 `json:"ttl,omitempty"`
 
-	// FromCache is whether it came from memory, without asking anybody.
+	// FromCache says whether the credential was already cached, rather than renewed for this call.
 	FromCache bool `json:"fromCache"`
 
-	// Stale is whether a renewal failed and this is the living old one.
+	// Stale says whether this is the old, unexpired credential because a needed renewal failed or was not possible.
 	Stale bool `json:"stale"`
 
-	// True when a fresh token lives shorter than minTTL.
+	// Short says whether a fresh token expires sooner than `minTTL`; absent if it does not.
 	Short *bool `json:"short,omitempty"`
 
-	// HTTP is how to put it on a request, if asked for.
+	// HTTP are the headers and cookies that carry the credential, if requested.
 	HTTP *TokenHTTP `json:"http,omitempty"`
 }
 
@@ -227,7 +227,7 @@ type Endpoint struct {
 	// AppUserID is the user's id in the app.
 	AppUserID string `json:"appUserId,omitempty"`
 
-	// ClientID is this instance's client id.
+	// ClientID is the instance's client id.
 	ClientID string `json:"clientId,omitempty"`
 
 	// DeviceAddress is the device's address.
@@ -242,40 +242,40 @@ type Endpoint struct {
 
 // Session is the type Session of the contract.
 type Session struct {
-	// User is who the session is for.
+	// User is the user of the session.
 	User User `json:"user"`
 
 	// Token is the credential, with its http member.
 	Token *Token `json:"token,omitempty"`
 
-	// Endpoint is where the vendor is.
+	// Endpoint is the place of the vendor: its URLs and ids.
 	Endpoint Endpoint `json:"endpoint"`
 
-	// Visible is whether content may be shown.
+	// Visible says whether content may be shown.
 	Visible bool `json:"visible"`
 
-	// Reason is why nothing can be shown.
+	// Reason is the reason why nothing can be shown.
 	Reason HiddenReason `json:"reason,omitempty"`
 
-	// Prefill is text for the input field, once.
+	// Prefill is the text for the input field, returned once.
 	Prefill string `json:"prefill,omitempty"`
 
-	// Data about the user that goes with the session.
+	// Data is the data about the user that goes with the session.
 	Data map[string]string `json:"data,omitempty"`
 
-	// EditableFields is what the visitor may edit.
+	// EditableFields are the fields that the visitor may edit.
 	EditableFields []string `json:"editableFields"`
 
-	// History is whether there is a history to show.
+	// History says whether there is a history to show.
 	History bool `json:"history"`
 
-	// MayMerge is whether a login may merge this conversation into another.
+	// MayMerge says whether a login may merge this conversation into another.
 	MayMerge bool `json:"mayMerge"`
 
-	// Live is whether the connection with the vendor is open; absent for SDKs that keep none.
+	// Live says whether the connection to the vendor is open; absent for SDKs that keep no connection.
 	Live *bool `json:"live,omitempty"`
 
-	// Give it to storage.put, so that no write reaches the next user.
+	// StorageEpoch is the storage epoch. Passed to `storage.put`, it keeps writes from the next user.
 	StorageEpoch string `json:"storageEpoch"`
 
 	// Service is the service, for kinds that have several.
@@ -284,7 +284,7 @@ type Session struct {
 
 // ChatCenterLogoutResult is the type ChatCenterLogoutResult of the contract.
 type ChatCenterLogoutResult struct {
-	// True.
+	// Accepted says whether the logout was accepted: always true.
 	Accepted bool `json:"accepted"`
 
 	// Operation is the operation that the event of the outcome names.
@@ -293,76 +293,76 @@ type ChatCenterLogoutResult struct {
 
 // DaemonBackupResult is the type DaemonBackupResult of the contract.
 type DaemonBackupResult struct {
-	// Name is what the backup is called.
+	// Name is the name of the backup.
 	Name string `json:"name"`
 
-	// Bytes is its size.
+	// Bytes is the size of the backup in bytes.
 	Bytes int `json:"bytes"`
 
-	// CreatedAt is the moment whose state it holds.
+	// CreatedAt is the time whose state the backup holds.
 	CreatedAt time.Time `json:"createdAt"`
 }
 
 // Check is the type Check of the contract.
 type Check struct {
-	// Name is what was looked at.
+	// Name is the name of the check, such as `store`.
 	Name string `json:"name"`
 
-	// Status is how it is.
+	// Status is the status that the check found.
 	Status HealthStatus `json:"status"`
 
-	// More, for those who may see it.
+	// Detail are the details; absent if the caller may not see them.
 	Detail string `json:"detail,omitempty"`
 }
 
 // DaemonHealthResult is the type DaemonHealthResult of the contract.
 type DaemonHealthResult struct {
-	// Status is the worst of the checks.
+	// Status is the worst status of the checks.
 	Status HealthStatus `json:"status"`
 
-	// Checks is what was looked at.
+	// Checks are the checks that were made.
 	Checks []Check `json:"checks"`
 }
 
-// For admins: the proxy to the vendors, where an instance has none of its own.
+// DaemonInfoResultProxy is the proxy to the vendors of instances that have none of their own; for admins only.
 type DaemonInfoResultProxy struct {
-	// Http://HOST:PORT.
+	// URL is the URL, `http://HOST:PORT`.
 	URL string `json:"url"`
 
-	// Exceptions is the hosts, domains and ranges of addresses that are reached directly.
+	// Exceptions are the hosts, domains and ranges of addresses that are reached without it.
 	Exceptions []string `json:"exceptions"`
 }
 
-// Where its files are; for admins only.
+// DaemonInfoResultPaths are the paths of the daemon's files; for admins only.
 type DaemonInfoResultPaths struct {
-	// Configuration is the configuration file, which need not exist.
+	// Configuration is the path of the configuration file, which need not exist.
 	Configuration string `json:"configuration"`
 
-	// State is the state directory.
+	// State is the path of the state directory.
 	State string `json:"state"`
 
-	// Socket is the control socket.
+	// Socket is the path of the control socket.
 	Socket string `json:"socket"`
 
-	// UnitSockets is the folder with the sockets of token providers that are units.
+	// UnitSockets is the path of the directory with the sockets of token providers that are units.
 	UnitSockets string `json:"unitSockets"`
 }
 
 // JournalLevel is the type JournalLevel of the contract.
 type JournalLevel struct {
-	// Level is the level in force: messages of this level and above are written.
+	// Level is the current level: messages of this level and above are written.
 	Level string `json:"level"`
 
 	// Configured is the level in the configuration.
 	Configured string `json:"configured"`
 
-	// Until is when the configured level is restored, unless that is in force.
+	// Until is the time at which the configured level is restored; absent while it is the current one.
 	Until *time.Time `json:"until,omitempty"`
 }
 
 // DaemonInfoResult is the type DaemonInfoResult of the contract.
 type DaemonInfoResult struct {
-	// Sdkd.
+	// Name is the daemon's name: `sdkd`.
 	Name string `json:"name"`
 
 	// Version is the daemon's version.
@@ -374,25 +374,25 @@ type DaemonInfoResult struct {
 	// Pid is the process id.
 	Pid int `json:"pid"`
 
-	// StartedAt is when it started.
+	// StartedAt is the time at which the daemon started.
 	StartedAt time.Time `json:"startedAt"`
 
-	// Kinds is the kinds of instance it hosts.
+	// Kinds are the kinds of instance that the daemon hosts.
 	Kinds []KindName `json:"kinds"`
 
-	// Limits is the limits for callers other than admins; durations in seconds.
+	// Limits are the limits for callers other than admins, by name. Durations are in seconds.
 	Limits map[string]float64 `json:"limits"`
 
-	// RestartCount is how often it was started on this state before.
+	// RestartCount is the number of earlier starts on this state.
 	RestartCount int `json:"restartCount"`
 
-	// For admins: the proxy to the vendors, where an instance has none of its own.
+	// Proxy is the proxy to the vendors of instances that have none of their own; for admins only.
 	Proxy *DaemonInfoResultProxy `json:"proxy,omitempty"`
 
-	// Paths is where its files are; for admins only.
+	// Paths are the paths of the daemon's files; for admins only.
 	Paths *DaemonInfoResultPaths `json:"paths,omitempty"`
 
-	// Journal is what goes to the journal; for admins only.
+	// Journal is the level of the journal; for admins only.
 	Journal *JournalLevel `json:"journal,omitempty"`
 }
 
@@ -407,55 +407,55 @@ type DaemonMetricsResult struct {
 
 // ReloadCounts is the type ReloadCounts of the contract.
 type ReloadCounts struct {
-	// New ones.
+	// Added is the number of new instances.
 	Added int `json:"added"`
 
-	// Changed ones.
+	// Changed is the number of changed instances.
 	Changed int `json:"changed"`
 
-	// Removed is those that are gone.
+	// Removed is the number of removed instances.
 	Removed int `json:"removed"`
 
-	// Unchanged is those that are as they were.
+	// Unchanged is the number of unchanged instances.
 	Unchanged int `json:"unchanged"`
 }
 
 // ReloadProblem is the type ReloadProblem of the contract.
 type ReloadProblem struct {
-	// Instance is the instance, if it is about one.
+	// Instance is the instance that the problem is about, if any.
 	Instance string `json:"instance,omitempty"`
 
-	// Key is the key of the configuration, if it is about one.
+	// Key is the configuration key that the problem is about, if any.
 	Key string `json:"key,omitempty"`
 
-	// Message is what happened and what to do.
+	// Message is the message: what happened and what to do.
 	Message string `json:"message"`
 }
 
 // DaemonReloadResult is the type DaemonReloadResult of the contract.
 type DaemonReloadResult struct {
-	// Added is those that are new.
+	// Added are the new instances.
 	Added []string `json:"added"`
 
-	// Changed is those that were changed.
+	// Changed are the changed instances.
 	Changed []string `json:"changed"`
 
-	// Removed is those that are gone.
+	// Removed are the removed instances.
 	Removed []string `json:"removed"`
 
-	// Unchanged is those that are as they were.
+	// Unchanged are the unchanged instances.
 	Unchanged []string `json:"unchanged"`
 
-	// Counts is how many of each, also of those that the lists leave out.
+	// Counts is the number of instances in each category, including those that the lists omit.
 	Counts ReloadCounts `json:"counts"`
 
-	// Problems is what could not be put in force.
+	// Problems are the problems with parts of the configuration that could not be applied; at most 50.
 	Problems []ReloadProblem `json:"problems"`
 }
 
 // DaemonRotateKeyResult is the type DaemonRotateKeyResult of the contract.
 type DaemonRotateKeyResult struct {
-	// Rewrapped is how many data keys of instances and their pending deliveries.
+	// Rewrapped is the number of data keys that were wrapped under the new master key.
 	Rewrapped int `json:"rewrapped"`
 }
 
@@ -464,7 +464,7 @@ type UserLoggedInData struct {
 	// User is the user that is signed in now.
 	User *User `json:"user,omitempty"`
 
-	// Findings about the credential, such as nearExpiry.
+	// Hints are the findings about the credential, such as nearExpiry.
 	Hints []string `json:"hints,omitempty"`
 }
 
@@ -473,7 +473,7 @@ type UserLoggedOutData struct {
 	// User is the user that was signed in.
 	User *User `json:"user,omitempty"`
 
-	// Why.
+	// Cause is the cause of the logout.
 	Cause LogoutCause `json:"cause"`
 }
 
@@ -482,7 +482,7 @@ type LoginSupersededData struct {
 	// Operation is the operation of the login.
 	Operation string `json:"operation"`
 
-	// By is what the later call asked for.
+	// By is the request of the later call.
 	By SupersedingCall `json:"by"`
 }
 
@@ -491,7 +491,7 @@ type LogoutFailedData struct {
 	// Reason is the stable name.
 	Reason Reason `json:"reason"`
 
-	// Retrying is whether the daemon tries again by itself.
+	// Retrying says whether the daemon tries again by itself.
 	Retrying bool `json:"retrying"`
 }
 
@@ -500,7 +500,7 @@ type AuthenticationFailedData struct {
 	// Reason is the stable name.
 	Reason Reason `json:"reason"`
 
-	// Message is what happened and what to do next.
+	// Message is the message: what happened and what to do next.
 	Message string `json:"message"`
 
 	// HTTPStatus is the vendor's HTTP status.
@@ -512,7 +512,7 @@ type AuthenticationFailedData struct {
 	// VendorDescription is the vendor's error description.
 	VendorDescription string `json:"vendorDescription,omitempty"`
 
-	// Hints is possible causes.
+	// Hints are possible causes.
 	Hints []string `json:"hints"`
 }
 
@@ -521,7 +521,7 @@ type TokenRefreshedData struct {
 	// TokenID is the id of the new credential.
 	TokenID string `json:"tokenId,omitempty"`
 
-	// ExpiresAt is when it expires, if that is known.
+	// ExpiresAt is the time at which it expires, if that is known.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 }
 
@@ -530,7 +530,7 @@ type RefreshFailedData struct {
 	// Reason is the stable name.
 	Reason Reason `json:"reason"`
 
-	// NextAttemptAt is when the token provider is asked again.
+	// NextAttemptAt is the time at which the token provider is asked again.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 }
 
@@ -560,13 +560,13 @@ type UserMergedData struct {
 
 // IdentityWipedData is the data of the event identityWiped.
 type IdentityWipedData struct {
-	// Values in storage.
+	// Storage is the number of values in storage.
 	Storage int `json:"storage"`
 
-	// Push registrations.
+	// Pushes is the number of push registrations.
 	Pushes int `json:"pushes"`
 
-	// Tokens.
+	// Tokens is the number of tokens.
 	Tokens int `json:"tokens"`
 
 	// StorageEpoch is the new storage epoch.
@@ -587,19 +587,19 @@ type PushData struct {
 	// ID is the registration's id.
 	ID string `json:"id"`
 
-	// User is whose it is.
+	// User is the user of the registration.
 	User *User `json:"user,omitempty"`
 }
 
 // Access is the type Access of the contract.
 type Access struct {
-	// Observe is who reads state and events.
+	// Observe are the rules for reading state and events.
 	Observe []string `json:"observe,omitempty"`
 
-	// Use is who gets tokens and opens sessions.
+	// Use are the rules for getting tokens and opening sessions.
 	Use []string `json:"use,omitempty"`
 
-	// Control is who logs in and out.
+	// Control are the rules for logging in and out.
 	Control []string `json:"control,omitempty"`
 }
 
@@ -619,37 +619,37 @@ func (v Access) wire() map[string]any {
 
 // InstanceUpdatedData is the data of the event instanceUpdated.
 type InstanceUpdatedData struct {
-	// Changed is what differs, such as settings or access.
+	// Changed are the members that differ, such as settings or access.
 	Changed []string `json:"changed,omitempty"`
 
-	// Access is the new access rules if they changed and have at most 4 KiB.
+	// Access are the new access rules if they changed and have at most 4 KiB.
 	Access *Access `json:"access,omitempty"`
 }
 
 // EventsListResult is the type EventsListResult of the contract.
 type EventsListResult struct {
-	// Events is the events, oldest first.
+	// Events are the events, oldest first.
 	Events []Event `json:"events"`
 
-	// Cursor is the end of what was read.
+	// Cursor is the cursor up to which events were read.
 	Cursor string `json:"cursor"`
 
-	// Give it as since for the next page.
+	// Next is the cursor to pass as `since` for the next page; absent if there is none now.
 	Next string `json:"next,omitempty"`
 
-	// True when events after since are no longer kept.
+	// Gap says whether events after `since` are no longer stored; absent if all are.
 	Gap *bool `json:"gap,omitempty"`
 }
 
 // Service is the type Service of the contract.
 type Service struct {
-	// State is where the service stands.
+	// State is the service's state.
 	State InstanceState `json:"state"`
 
-	// User is who is signed in.
+	// User is the user that is signed in.
 	User User `json:"user"`
 
-	// ExpiresAt is when its token ends.
+	// ExpiresAt is the time at which the token expires.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 }
 
@@ -658,13 +658,13 @@ type Bridge struct {
 	// State is the breaker's state.
 	State BreakerState `json:"state"`
 
-	// NextAttemptAt is when the provider is asked again.
+	// NextAttemptAt is the time at which the provider is asked again.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 
-	// LastExit is how the last run ended, such as 0, 75, signal 9, timeout.
+	// LastExit is the way in which the last run ended, such as 0, 75, signal 9, timeout.
 	LastExit string `json:"lastExit,omitempty"`
 
-	// Attached is how many delegates are attached.
+	// Attached is the number of attached delegates.
 	Attached int `json:"attached"`
 }
 
@@ -673,103 +673,103 @@ type LastError struct {
 	// Reason is the stable name.
 	Reason Reason `json:"reason"`
 
-	// Message is one sentence.
+	// Message is the message: one sentence.
 	Message string `json:"message"`
 
-	// When.
+	// At is the time of the failure.
 	At time.Time `json:"at"`
 }
 
 // Pending is the type Pending of the contract.
 type Pending struct {
-	// ID is its name.
+	// ID is the name of the delivery.
 	ID string `json:"id"`
 
-	// Purpose is what the vendor is told, such as revoke, unregisterPush, logout.
+	// Purpose is the purpose: revoke, unregisterPush or logout.
 	Purpose string `json:"purpose"`
 
-	// Service is the service it is about.
+	// Service is the service that it is about.
 	Service string `json:"service,omitempty"`
 
-	// Attempts is how often it was tried.
+	// Attempts is the number of attempts so far.
 	Attempts int `json:"attempts"`
 
-	// NextAttemptAt is when it is tried again.
+	// NextAttemptAt is the time of the next attempt.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 
-	// Deadline is when it is given up.
+	// Deadline is the time at which it is abandoned.
 	Deadline time.Time `json:"deadline"`
 }
 
 // Instance is the type Instance of the contract.
 type Instance struct {
-	// Instance is its id.
+	// Instance is the instance's id.
 	Instance string `json:"instance"`
 
-	// Kind is its SDK.
+	// Kind is the instance's kind.
 	Kind KindName `json:"kind"`
 
-	// Source is whether a file or a call made it.
+	// Source is the instance's origin: a file or a call.
 	Source InstanceSource `json:"source"`
 
-	// State is where it stands.
+	// State is the instance's state.
 	State InstanceState `json:"state"`
 
-	// User is who is signed in.
+	// User is the user that is signed in.
 	User User `json:"user"`
 
-	// Services is its services, for kinds that have several.
+	// Services are the services, for kinds that have several.
 	Services map[string]Service `json:"services,omitempty"`
 
-	// Labels is the operator's labels.
+	// Labels are the operator's labels.
 	Labels map[string]string `json:"labels"`
 
-	// Settings is its settings, secrets redacted.
+	// Settings are the settings without secrets.
 	Settings map[string]any `json:"settings"`
 
-	// Provider is its token provider; for admins only.
+	// Provider is the token provider; for admins only.
 	Provider map[string]any `json:"provider,omitempty"`
 
-	// Bridge is how the delegate bridge stands.
+	// Bridge is the state of the delegate bridge.
 	Bridge Bridge `json:"bridge"`
 
-	// Access is who may do what.
+	// Access are the rules for callers other than the owner and admins.
 	Access Access `json:"access"`
 
-	// ExpiresAt is when the token ends.
+	// ExpiresAt is the time at which the token expires.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 
 	// LastError is the last failure.
 	LastError *LastError `json:"lastError,omitempty"`
 
-	// Degraded is why it is not what it was set up for.
+	// Degraded is the reason why the instance is degraded.
 	Degraded string `json:"degraded,omitempty"`
 
-	// Pending is what the vendor must still be told.
+	// Pending are the deliveries to the vendor that are still to be made.
 	Pending []Pending `json:"pending,omitempty"`
 
-	// CreatedAt is when it was made.
+	// CreatedAt is the time at which the instance was created.
 	CreatedAt time.Time `json:"createdAt"`
 
-	// Changes with every wipe.
+	// StorageEpoch is the storage epoch, which changes with every wipe.
 	StorageEpoch string `json:"storageEpoch"`
 }
 
 // InstanceListResult is the type InstanceListResult of the contract.
 type InstanceListResult struct {
-	// Instances is the instances, by id.
+	// Instances are the instances, sorted by id.
 	Instances []Instance `json:"instances"`
 
-	// Next is where the next page begins; absent on the last.
+	// Next is the `after` of the next page; absent on the last page.
 	Next string `json:"next,omitempty"`
 
-	// Counts is how many instances there are in each state; only with `counts`.
+	// Counts is the number of instances in each state; only with `counts`.
 	Counts map[string]int `json:"counts,omitempty"`
 }
 
 // MessagingLogoutUserResult is the type MessagingLogoutUserResult of the contract.
 type MessagingLogoutUserResult struct {
-	// BackendInformed is whether the vendor was told.
+	// BackendInformed says whether the vendor was informed.
 	BackendInformed bool `json:"backendInformed"`
 }
 
@@ -784,22 +784,22 @@ type Push struct {
 	// Address is the device's address, masked.
 	Address string `json:"address"`
 
-	// User is whose it is.
+	// User is the user of the registration.
 	User User `json:"user"`
 
-	// Orphaned is whether it is still at the vendor although its user is gone from here.
+	// Orphaned says whether it is still at the vendor although its user is gone from here.
 	Orphaned bool `json:"orphaned"`
 
-	// CreatedAt is when it was made.
+	// CreatedAt is the time at which it was made.
 	CreatedAt time.Time `json:"createdAt"`
 }
 
 // PushListResult is the type PushListResult of the contract.
 type PushListResult struct {
-	// Pushes is the registrations, oldest first.
+	// Pushes are the registrations, oldest first.
 	Pushes []Push `json:"pushes"`
 
-	// Next is where the next page begins; absent on the last.
+	// Next is the `after` of the next page; absent on the last page.
 	Next string `json:"next,omitempty"`
 }
 
@@ -808,10 +808,10 @@ type PushEndpoint struct {
 	// Address is the device's address with its push service: a secret.
 	Address Secret `json:"address"`
 
-	// Type is whose push service it is.
+	// Type is the type of the device's push service.
 	Type PushServiceType `json:"type"`
 
-	// Locale is the device's language.
+	// Locale is the device's language, such as `de-DE`.
 	Locale string `json:"locale,omitempty"`
 }
 
@@ -839,13 +839,13 @@ type ShownAuthenticationSettings struct {
 	// ClientID is the connected app.
 	ClientID string `json:"clientId"`
 
-	// HasRefreshToken is whether the access token can be renewed without the owner.
+	// HasRefreshToken says whether the access token can be renewed without the owner.
 	HasRefreshToken bool `json:"hasRefreshToken"`
 }
 
 // ServiceChatGetAuthenticationSettingsResult is the type ServiceChatGetAuthenticationSettingsResult of the contract.
 type ServiceChatGetAuthenticationSettingsResult struct {
-	// Settings is the settings; null for a guest.
+	// Settings are the settings; null for a guest.
 	Settings *ShownAuthenticationSettings `json:"settings"`
 }
 
@@ -869,10 +869,10 @@ type AuthenticationSettings struct {
 	// CommunityID is the community's id.
 	CommunityID string `json:"communityId,omitempty"`
 
-	// Names the user, …/id/ORG/USER.
+	// IdentityURL is the URL that names the user, …/id/ORG/USER.
 	IdentityURL string `json:"identityUrl,omitempty"`
 
-	// Instead of the others: the Mobile SDK's account, in its own field names.
+	// Account is the Mobile SDK's account instead of the others, in its own field names.
 	Account map[string]any `json:"account,omitempty"`
 }
 
@@ -907,10 +907,10 @@ func (v AuthenticationSettings) wire() map[string]any {
 
 // StorageGetResult is the type StorageGetResult of the contract.
 type StorageGetResult struct {
-	// Value is the value; null when there is none.
+	// Value is the value; `null` if there is none.
 	Value any `json:"value"`
 
-	// StorageEpoch is the epoch it belongs to.
+	// StorageEpoch is the storage epoch that the value belongs to.
 	StorageEpoch string `json:"storageEpoch"`
 }
 
@@ -919,25 +919,25 @@ type StorageEntry struct {
 	// Key is the key.
 	Key string `json:"key"`
 
-	// Bytes is the size of its value.
+	// Bytes are the bytes of the value as JSON text.
 	Bytes int `json:"bytes"`
 }
 
 // StorageListResult is the type StorageListResult of the contract.
 type StorageListResult struct {
-	// Keys is the keys of the page, sorted.
+	// Keys are the keys of the page, sorted.
 	Keys []StorageEntry `json:"keys"`
 
-	// StorageEpoch is the epoch they belong to.
+	// StorageEpoch is the storage epoch that the keys belong to.
 	StorageEpoch string `json:"storageEpoch"`
 
-	// Next is where the next page begins; absent on the last.
+	// Next is the `after` of the next page; absent on the last page.
 	Next string `json:"next,omitempty"`
 }
 
 // ShownSupportIdentity is the type ShownSupportIdentity of the contract.
 type ShownSupportIdentity struct {
-	// Type is its type.
+	// Type is the type of the identity.
 	Type SupportIdentityType `json:"type"`
 
 	// Name is the name that was given.
@@ -955,16 +955,17 @@ type SupportGetIdentityResult struct {
 
 // SupportIdentity is the type SupportIdentity of the contract.
 type SupportIdentity struct {
-	// Must be what the account is set up for.
+	// Type is the type that the account is set up for.
 	Type SupportIdentityType `json:"type"`
 
-	// Of an anonymous user: what to call them.
+	// Name is the name of an anonymous user.
 	Name string `json:"name,omitempty"`
 
-	// Of an anonymous user: where they can be reached.
+	// Email is the e-mail of an anonymous user.
 	Email string `json:"email,omitempty"`
 
-	// Of a jwt identity: the opaque unique id, a secret; without it the delegate or token provider supplies it.
+	// Token is the opaque unique id of a jwt identity, a secret; without it the delegate or token provider
+	// supplies it.
 	Token Secret `json:"token,omitempty"`
 }
 
@@ -985,43 +986,43 @@ func (v SupportIdentity) wire() map[string]any {
 
 // WipedCounts is the type WipedCounts of the contract.
 type WipedCounts struct {
-	// Values in storage.
+	// Storage is the number of values in storage.
 	Storage int `json:"storage"`
 
-	// Push registrations.
+	// Pushes is the number of push registrations.
 	Pushes int `json:"pushes"`
 
-	// Tokens.
+	// Tokens is the number of tokens.
 	Tokens int `json:"tokens"`
 }
 
 // SupportSetIdentityResult is the type SupportSetIdentityResult of the contract.
 type SupportSetIdentityResult struct {
-	// False when the identity was the same and nothing was to do.
+	// Changed says whether the vendor has accepted the identity; false when it was set already.
 	Changed bool `json:"changed"`
 
-	// Wiped is what was destroyed of the former identity.
+	// Wiped are the destroyed values of the former identity.
 	Wiped *WipedCounts `json:"wiped,omitempty"`
 }
 
 // DelegateUser is the type DelegateUser of the contract.
 type DelegateUser struct {
-	// ID is the vendor's id.
+	// ID is the vendor's id of the user.
 	ID string `json:"id,omitempty"`
 
-	// ExternalID is the id that the owner gave.
+	// ExternalID is the owner's id of the user.
 	ExternalID string `json:"externalId,omitempty"`
 }
 
 // DelegateFailure is the type DelegateFailure of the contract.
 type DelegateFailure struct {
-	// Reason is the stable name.
+	// Reason is the stable name of the cause, as in `Reason`.
 	Reason Reason `json:"reason"`
 
-	// Code is the vendor's own code.
+	// Code is the vendor's error code.
 	Code string `json:"code,omitempty"`
 
-	// Description is the vendor's own words.
+	// Description is the vendor's error description.
 	Description string `json:"description,omitempty"`
 
 	// HTTPStatus is the vendor's HTTP status.
@@ -1030,31 +1031,31 @@ type DelegateFailure struct {
 
 // DelegateQuestion is the type DelegateQuestion of the contract.
 type DelegateQuestion struct {
-	// Version is the form of the question: 1.
+	// Version is the version of the question's format: 1.
 	Version int `json:"version"`
 
-	// Question is which question it is.
+	// Question is the type of the question.
 	Question DelegateQuestionName `json:"question"`
 
-	// Instance is who asks.
+	// Instance is the instance that the question is about.
 	Instance string `json:"instance"`
 
-	// Kind is the instance's SDK.
+	// Kind is the instance's kind.
 	Kind KindName `json:"kind"`
 
 	// Service is the service, for kinds that have several.
 	Service string `json:"service,omitempty"`
 
-	// Attempt is which attempt this is.
+	// Attempt is the number of the attempt, starting at 1.
 	Attempt int `json:"attempt"`
 
-	// User is who needs the credential.
+	// User is the user for whom the credential is requested, if known.
 	User *DelegateUser `json:"user,omitempty"`
 
-	// Error is what went wrong.
+	// Error is the failure that led to the question, if any.
 	Error *DelegateFailure `json:"error,omitempty"`
 
-	// Deadline is when an answer comes too late.
+	// Deadline is the time after which a response comes too late.
 	Deadline time.Time `json:"deadline"`
 }
 
@@ -1063,22 +1064,22 @@ type DelegateTokenAnswer struct {
 	// Token is the token.
 	Token Secret `json:"token,omitempty"`
 
-	// ExpiresAt is when it ends.
+	// ExpiresAt is the time at which the token expires.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 
 	// UniqueID is the owner's id of the user.
 	UniqueID Secret `json:"uniqueId,omitempty"`
 
-	// Scheme is how the token is to be read.
+	// Scheme is the authentication scheme of the token.
 	Scheme string `json:"scheme,omitempty"`
 
 	// Signature is the owner's signature.
 	Signature Secret `json:"signature,omitempty"`
 
-	// IsEncrypted is whether the token is encrypted.
+	// IsEncrypted says whether the token is encrypted.
 	IsEncrypted *bool `json:"isEncrypted,omitempty"`
 
-	// True passes the question on.
+	// Defer says whether to pass the question on.
 	Defer *bool `json:"defer,omitempty"`
 }
 
@@ -1112,13 +1113,13 @@ func (*DelegateTokenAnswer) isAnswer() {}
 
 // DelegateServiceAnswer is the type DelegateServiceAnswer of the contract.
 type DelegateServiceAnswer struct {
-	// Authenticate is whether to authenticate.
+	// Authenticate says whether to authenticate; otherwise the user is a guest.
 	Authenticate *bool `json:"authenticate,omitempty"`
 
-	// Settings is the settings to do it with.
+	// Settings are the settings to authenticate with. They may hold secrets.
 	Settings map[string]any `json:"settings,omitempty"`
 
-	// True passes the question on.
+	// Defer says whether to pass the question on.
 	Defer *bool `json:"defer,omitempty"`
 }
 
@@ -1140,10 +1141,10 @@ func (*DelegateServiceAnswer) isAnswer() {}
 
 // DelegateGuestAnswer is the type DelegateGuestAnswer of the contract.
 type DelegateGuestAnswer struct {
-	// True asks for settings again, false goes on as a guest.
+	// Proceed says whether to authenticate again: `true` requests new settings, `false` makes the user a guest.
 	Proceed *bool `json:"proceed,omitempty"`
 
-	// True passes the question on.
+	// Defer says whether to pass the question on.
 	Defer *bool `json:"defer,omitempty"`
 }
 
@@ -1160,7 +1161,7 @@ func (v DelegateGuestAnswer) wire() map[string]any {
 
 func (*DelegateGuestAnswer) isAnswer() {}
 
-// ChatAuthMethod is a word of the contract: a chat auth method.
+// ChatAuthMethod is an enumeration of the contract.
 type ChatAuthMethod string
 
 // The words of ChatAuthMethod.
@@ -1171,7 +1172,7 @@ const (
 	ChatAuthMethodCookies ChatAuthMethod = "cookies"
 )
 
-// AuthenticationType is a word of the contract: an authentication type.
+// AuthenticationType is an enumeration of the contract.
 type AuthenticationType string
 
 // The words of AuthenticationType.
@@ -1213,7 +1214,7 @@ func (v *ChatCenterAuthorizeResult) UnmarshalJSON(text []byte) error {
 	return errBadAnswer("ChatCenterAuthorizeResult of an unknown form.")
 }
 
-// TokenType is a word of the contract: a token type.
+// TokenType is an enumeration of the contract.
 type TokenType string
 
 // The words of TokenType.
@@ -1230,7 +1231,7 @@ const (
 	TokenTypeCustom TokenType = "custom"
 )
 
-// HiddenReason is a word of the contract: a hidden reason.
+// HiddenReason is an enumeration of the contract.
 type HiddenReason string
 
 // The words of HiddenReason.
@@ -1245,7 +1246,7 @@ const (
 	HiddenReasonNotAuthenticated HiddenReason = "notAuthenticated"
 )
 
-// HealthStatus is a word of the contract: a health status.
+// HealthStatus is an enumeration of the contract.
 type HealthStatus string
 
 // The words of HealthStatus.
@@ -1258,7 +1259,7 @@ const (
 	HealthStatusFailing HealthStatus = "failing"
 )
 
-// KindName is a word of the contract: a kind name.
+// KindName is an enumeration of the contract.
 type KindName string
 
 // The words of KindName.
@@ -1277,7 +1278,7 @@ const (
 	KindNameUnknown KindName = "unknown"
 )
 
-// EventType is a word of the contract: an event type.
+// EventType is an enumeration of the contract.
 type EventType string
 
 // The words of EventType.
@@ -1294,7 +1295,7 @@ const (
 	EventTypeAuthenticationFailed EventType = "authenticationFailed"
 	// EventTypeTokenRefreshed means: The credential was renewed.
 	EventTypeTokenRefreshed EventType = "tokenRefreshed"
-	// EventTypeRefreshFailed means: A renewal failed; the present credential stays in use while it lives.
+	// EventTypeRefreshFailed means: A renewal failed; the present credential stays in use while it is valid.
 	EventTypeRefreshFailed EventType = "refreshFailed"
 	// EventTypeAnonymousUserCreated means: A call that needs a user has created an anonymous one at the vendor.
 	EventTypeAnonymousUserCreated EventType = "anonymousUserCreated"
@@ -1304,13 +1305,13 @@ const (
 	EventTypeUserMerged EventType = "userMerged"
 	// EventTypeIdentityChanged means: An identity was set.
 	EventTypeIdentityChanged EventType = "identityChanged"
-	// EventTypeIdentityWiped means: What was stored for the identity was destroyed; comes before the next user's
-	// login.
+	// EventTypeIdentityWiped means: What was stored for the identity was destroyed; comes before the next
+	// user's login.
 	EventTypeIdentityWiped EventType = "identityWiped"
 	// EventTypeSettingsUpdated means: Authentication settings were set, or forgotten.
 	EventTypeSettingsUpdated EventType = "settingsUpdated"
-	// EventTypeNetworkError means: The vendor can't be reached or answers badly; at most one a minute while it
-	// lasts.
+	// EventTypeNetworkError means: The vendor can't be reached or answers badly; at most one a minute while
+	// it lasts.
 	EventTypeNetworkError EventType = "networkError"
 	// EventTypePushRegistered means: A device was registered for push messages.
 	EventTypePushRegistered EventType = "pushRegistered"
@@ -1334,7 +1335,7 @@ const (
 	EventTypeInstanceDeleted EventType = "instanceDeleted"
 )
 
-// LogoutCause is a word of the contract: a logout cause.
+// LogoutCause is an enumeration of the contract.
 type LogoutCause string
 
 // The words of LogoutCause.
@@ -1347,11 +1348,11 @@ const (
 	LogoutCauseDeauthorized LogoutCause = "deauthorized"
 	// LogoutCauseSwitch means: Another user took this one's place.
 	LogoutCauseSwitch LogoutCause = "switch"
-	// LogoutCauseGuest means: The owner decided that the user goes on as a guest.
+	// LogoutCauseGuest means: The owner decided that the user continues as a guest.
 	LogoutCauseGuest LogoutCause = "guest"
 )
 
-// SupersedingCall is a word of the contract: a superseding call.
+// SupersedingCall is an enumeration of the contract.
 type SupersedingCall string
 
 // The words of SupersedingCall.
@@ -1364,7 +1365,7 @@ const (
 	SupersedingCallDeauthorize SupersedingCall = "deauthorize"
 )
 
-// InstanceSource is a word of the contract: an instance source.
+// InstanceSource is an enumeration of the contract.
 type InstanceSource string
 
 // The words of InstanceSource.
@@ -1375,7 +1376,7 @@ const (
 	InstanceSourceAPI InstanceSource = "api"
 )
 
-// InstanceState is a word of the contract: an instance state.
+// InstanceState is an enumeration of the contract.
 type InstanceState string
 
 // The words of InstanceState.
@@ -1388,8 +1389,8 @@ const (
 	InstanceStateAuthenticating InstanceState = "authenticating"
 	// InstanceStateAuthenticated means: A user is signed in, and tokens can be had.
 	InstanceStateAuthenticated InstanceState = "authenticated"
-	// InstanceStateRefreshing means: A user is signed in, and the token is being renewed. The present one is served
-	// as long as it lives.
+	// InstanceStateRefreshing means: A user is signed in, and the token is being renewed. The present one is
+	// returned while it is valid.
 	InstanceStateRefreshing InstanceState = "refreshing"
 	// InstanceStateReauthNeeded means: The credential has expired or was refused, and no new one could be had. The
 	// identity is kept, its content is locked.
@@ -1404,7 +1405,7 @@ const (
 	InstanceStateQuarantined InstanceState = "quarantined"
 )
 
-// BreakerState is a word of the contract: a breaker state.
+// BreakerState is an enumeration of the contract.
 type BreakerState string
 
 // The words of BreakerState.
@@ -1417,7 +1418,7 @@ const (
 	BreakerStateHalfOpen BreakerState = "halfOpen"
 )
 
-// PushServiceType is a word of the contract: a push service type.
+// PushServiceType is an enumeration of the contract.
 type PushServiceType string
 
 // The words of PushServiceType.
@@ -1430,19 +1431,19 @@ const (
 	PushServiceTypeOther PushServiceType = "other"
 )
 
-// SupportIdentityType is a word of the contract: a support identity type.
+// SupportIdentityType is an enumeration of the contract.
 type SupportIdentityType string
 
 // The words of SupportIdentityType.
 const (
-	// SupportIdentityTypeAnonymous means: A user with a name and an e-mail address that nobody has checked, or
-	// without.
+	// SupportIdentityTypeAnonymous means: A user with a name and an e-mail address that nobody has checked,
+	// or without.
 	SupportIdentityTypeAnonymous SupportIdentityType = "anonymous"
 	// SupportIdentityTypeJWT means: A user with a unique id, for which the customer's backend makes a JWT.
 	SupportIdentityTypeJWT SupportIdentityType = "jwt"
 )
 
-// OnIdentityChange is a word of the contract: an on identity change.
+// OnIdentityChange is an enumeration of the contract.
 type OnIdentityChange string
 
 // The words of OnIdentityChange.
@@ -1453,7 +1454,7 @@ const (
 	OnIdentityChangeRefuse OnIdentityChange = "refuse"
 )
 
-// DelegateQuestionName is a word of the contract: a delegate question name.
+// DelegateQuestionName is an enumeration of the contract.
 type DelegateQuestionName string
 
 // The words of DelegateQuestionName.

@@ -43,19 +43,17 @@ export interface ChatCenterMethods {
    * all of registerDevice, INIT_CHAT and CLIENT_INFO, else authenticationFailed, networkError or, after a later call of
    * the app itself, loginSuperseded. What the same connection asks about the user meanwhile waits for the outcome and
    * concerns the new user; if the login fails, it fails alike. With wait the outcome is the answer. Refused before the
-   * network: invalidIdentifier, weakIdentifier
-   * (strict_identifiers), invalidAuthParameters, expiredJWT for a token that is an expired JWT. The same user with the
-   * same auth keeps its state and costs no request; another name or other
+   * network: invalidIdentifier, weakIdentifier (strict_identifiers), invalidAuthParameters, expiredJWT for a token that
+   * is an expired JWT. The same user with the same auth keeps its state and costs no request; another name or other
    * data wait for the next chat; another auth replaces the credentials. Another user replaces this one once the vendor
    * has accepted it, and everything local of this one is wiped; its session at the vendor stays open unless on_switch
-   * is
-   * logout.
+   * is logout.
    *
    * @param instance - the instance
-   * @param user - who is to be authorised
-   * @param options.auth - custom authorization, as agreed with the vendor
-   * @param options.wait - wait for the outcome
-   * @param options.timeout - with wait: how long; the work goes on without the caller
+   * @param user - the user to authorise
+   * @param options.auth - the custom authorization, as agreed with the vendor
+   * @param options.wait - whether to wait for the outcome
+   * @param options.timeout - the time to wait, with `wait`. The operation continues after it
    */
   authorize(
     instance: InstanceID,
@@ -74,9 +72,8 @@ export interface ChatCenterMethods {
   /**
    * All that an app needs to open the chat.
    *
-   * The same as session.open: gives the prefilled text once and delivers updated data when the connection is live.
-   * A lost connection is tried again at once and not waited for; live says whether it is open. userNotAuthorized
-   * without
+   * The same as session.open: gives the prefilled text once and delivers updated data when the connection is live. A
+   * lost connection is tried again at once and not waited for; live says whether it is open. userNotAuthorized without
    * a user. A login that was accepted just before is waited for.
    *
    * @param instance - the instance
@@ -91,8 +88,8 @@ export interface ChatCenterMethods {
    * userNotAuthorized without a user. A sign-in that follows waits for this one's end.
    *
    * @param instance - the instance
-   * @param options.wait - wait for the outcome
-   * @param options.timeout - with wait: how long; the work goes on without the caller
+   * @param options.wait - whether to wait for the outcome
+   * @param options.timeout - the time to wait, with `wait`. The operation continues after it
    */
   logout(
     instance: InstanceID,
@@ -101,9 +98,9 @@ export interface ChatCenterMethods {
   /**
    * Sets the text that the input field has when the chat opens next.
    *
-   * Given once, by the next chat that opens, also after a restart; an empty message clears it and another one replaces
-   * it. Without a user it waits for whoever is authorised next. deauthorizeUser clears it, and so does a logout that
-   * succeeds.
+   * Given once, by the next chat that opens, also after a restart; an empty message clears it and another one
+   * replaces it. Without a user it waits for whoever is authorised next. deauthorizeUser clears it, and so does a
+   * logout that succeeds.
    *
    * @param instance - the instance
    * @param message - the text; empty for none
@@ -128,29 +125,27 @@ export interface DaemonMethods {
    * Makes a consistent copy of the state while it is in use.
    *
    * The backup lies in `backups/` below the directory of the state, as NAME.db, and `sdkctl restore` puts it in the
-   * state's
-   * place. One without a name is the daemon's own: it counts for `[backup] keep`, and makes room for newer ones. Keys
-   * that
-   * a wipe, a logout or a deletion destroys are destroyed in all backups too. On a full disk no half backup stays.
+   * state's place. One without a name is the daemon's own: it counts for `[backup] keep`, and makes room for newer
+   * ones. Keys that a wipe, a logout or a deletion destroys are destroyed in all backups too. On a full disk no half
+   * backup stays.
    *
-   * @param options.name - what the backup is to be called: up to 64 of a-z, 0-9, dot, underscore and hyphen, not
-   * beginning with auto-
+   * @param options.name - the name of the backup: up to 64 of a-z, 0-9, dot, underscore and hyphen, not beginning
+   * with auto-
    */
   backup(options?: CallOptions & { name?: string }): Promise<DaemonBackupResult>;
   /**
    * How this daemon is.
    *
-   * `ok` when everything works, `degraded` when something doesn't but calls are served, `failing` when state
-   * can't be read or written. Details tell of instances that the caller can see, and of no others.
+   * `ok` when everything works, `degraded` when something doesn't but calls are served, `failing` when state can't be
+   * read or written. Details tell of instances that the caller can see, and of no others.
    */
   health(options?: CallOptions): Promise<DaemonHealthResult>;
   /**
    * What this daemon is.
    *
-   * The daemon's name, version, version of the contract, process id, start, the kinds it hosts, the limits
-   * for callers other than admins, and how often it has been started on this state. Admins also get the proxy to the
-   * vendors, the paths of the configuration, the state, the socket and the token providers' sockets, and the level of
-   * the journal.
+   * The daemon's name, version, version of the contract, process id, start, the kinds it hosts, the limits for callers
+   * other than admins, and how often it has been started on this state. Admins also get the proxy to the vendors, the
+   * paths of the configuration, the state, the socket and the token providers' sockets, and the level of the journal.
    */
   info(options?: CallOptions): Promise<DaemonInfoResult>;
   /**
@@ -161,37 +156,33 @@ export interface DaemonMethods {
    */
   metrics(options?: CallOptions): Promise<DaemonMetricsResult>;
   /**
-   * Reads the configuration again and puts it in force.
+   * Reads the configuration again and applies it.
    *
-   * All of it or, when there is a mistake anywhere, none of it: then the error is `invalidConfiguration`, its
-   * `mistakes` are `{file, line?, key?, message, nearest?}`, and the former configuration stays in force. Instances
-   * whose
-   * files have not changed are not touched. What is right and still could not be put in force, such as a port that is
-   * taken or a vendor that could not be told of a logout, is among the `problems`. Reloads follow one another. Lists
-   * are cut at 500 instances each; `counts` has the numbers.
+   * All of it or, when there is an error anywhere, none of it: then the error is `invalidConfiguration`, its `mistakes`
+   * are `{file, line?, key?, message, nearest?}`, and the former configuration stays active. Instances whose files have
+   * not changed are not touched. What is right and still could not be applied, such as a port that is taken or a vendor
+   * that could not be told of a logout, is among the `problems`. Reloads follow one another. Lists are cut at 500
+   * instances each; `counts` has the numbers.
    */
   reload(options?: CallOptions): Promise<DaemonReloadResult>;
   /**
    * Replaces the master key of the state while it is in use.
    *
    * Makes a new master key and wraps every data key under it, in the state and in its backups. The former wrapped keys
-   * are
-   * in no file when it answers. A crash at any moment leaves all keys as they were or all of them replaced. The root
-   * key
-   * stays the same: `sdkctl key rotate --outer` replaces that one.
+   * are in no file when it answers. A crash at any moment leaves all keys as they were or all of them replaced. The
+   * root key stays the same: `sdkctl key rotate --outer` replaces that one.
    */
   rotateKey(options?: CallOptions): Promise<DaemonRotateKeyResult>;
   /**
    * Changes the level of the journal for a while.
    *
    * The daemon writes messages of this level and above until the time has passed. Then it returns to the configured
-   * level,
-   * `[log] level`. So it does after a restart, after a reload that changes the configured level, and at once when
-   * `level` is missing. A
-   * later call replaces the former one. `daemon.info` shows the level to admins. Levels do not apply to audit records.
+   * level, `[log] level`. So it does after a restart, after a reload that changes the configured level, and at once
+   * when `level` is missing. A later call replaces the former one. `daemon.info` shows the level to admins. Levels do
+   * not apply to audit records.
    *
-   * @param options.level - the level; without it the configured one is restored
-   * @param options.seconds - after how many seconds the configured level is restored; 600
+   * @param options.level - the level; absent restores the configured one
+   * @param options.seconds - the time in seconds after which the configured level is restored; absent for 600
    */
   setLogLevel(
     options?: CallOptions & { level?: 'trace' | 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical'; seconds?: number },
@@ -203,16 +194,16 @@ export interface EventsMethods {
   /**
    * Events of the past.
    *
-   * Events of visible instances after a cursor, oldest first; without `since` from the oldest kept. `next` is
-   * the cursor of the next page and absent when there is none now; `cursor` is the end of what was read. A page
-   * may be empty and have a `next`: little of what was read matched. With `gap` events after `since` are no longer
-   * kept. Events of a deleted instance are shown to those who had a role on it then.
+   * Events of visible instances after a cursor, oldest first; without `since` from the oldest kept. `next` is the
+   * cursor of the next page and absent when there is none now; `cursor` is the end of what was read. A page may be
+   * empty and have a `next`: little of what was read matched. With `gap` events after `since` are no longer kept.
+   * Events of a deleted instance are shown to those who had a role on it then.
    *
-   * @param options.instances - only these instances
-   * @param options.labels - only instances with all of these labels
-   * @param options.types - only these types
-   * @param options.since - only what came after this cursor
-   * @param options.limit - how many at most; 100 unless given
+   * @param options.instances - the instances whose events are returned; all visible ones unless given
+   * @param options.labels - the labels that an event's instance must all have
+   * @param options.types - the types of event that are returned; all unless given
+   * @param options.since - the cursor after which events are returned; from the oldest stored event unless given
+   * @param options.limit - the maximum number of events: 1 to 500; 100 unless given
    */
   list(
     options?: CallOptions & { instances?: InstanceID[]; labels?: Record<string, string>; types?: EventType[]; since?: Cursor; limit?: number },
@@ -224,16 +215,16 @@ export interface InstanceMethods {
   /**
    * Makes an instance.
    *
-   * Makes an instance of a kind. The caller becomes its owner. A provider and settings that name a file take
-   * admin. Errors: instanceExists, accessDenied outside the caller's prefix, tooManyInstances, invalidParams
-   * for a setting that the kind does not have, with the nearest known one.
+   * Makes an instance of a kind. The caller becomes its owner. A provider and settings that name a file take admin.
+   * Errors: instanceExists, accessDenied outside the caller's prefix, tooManyInstances, invalidParams for a setting
+   * that the kind does not have, with the nearest known one.
    *
    * @param instance - the instance
-   * @param kind - the SDK
+   * @param kind - the kind of the new instance
    * @param options.settings - the kind's settings, with the keys of the configuration file
    * @param options.provider - the token provider; for admins only
-   * @param options.access - who may do what, besides owner and admins
-   * @param options.labels - labels for the operator
+   * @param options.access - the access rules for callers other than the owner and admins
+   * @param options.labels - the labels for the operator
    */
   create(
     instance: InstanceID,
@@ -252,11 +243,11 @@ export interface InstanceMethods {
   /**
    * Deletes an instance and all that it stores.
    *
-   * Everything that the instance stores is destroyed. With `logout` the vendor session ends first, and if
-   * that fails the call fails and the instance stays.
+   * Everything that the instance stores is destroyed. With `logout` the vendor session ends first, and if that fails
+   * the call fails and the instance stays.
    *
    * @param instance - the instance
-   * @param options.logout - end the vendor session first
+   * @param options.logout - whether to end the vendor session first. If that fails, the instance stays
    */
   delete(instance: InstanceID, options?: CallOptions & { logout?: boolean }): Promise<void>;
   /**
@@ -278,17 +269,17 @@ export interface InstanceMethods {
   /**
    * The instances that the caller can see.
    *
-   * Instances by id, those that the caller can observe and that match all filters. Pages of at most `limit`
-   * (50, at most 200, fewer when they are large); `next` is the id to give as `after` for the next page. Admins also
-   * get the quarantined instances, of which only `instance`, `state`, `lastError` and `createdAt` say something.
-   * With `counts` no instance is listed: `counts` in the result has the number of those that match, by state.
+   * Instances by id, those that the caller can observe and that match all filters. Pages of at most `limit` (50, at
+   * most 200, fewer when they are large); `next` is the id to give as `after` for the next page. Admins also get the
+   * quarantined instances, of which only `instance`, `state`, `lastError` and `createdAt` say something. With `counts`
+   * no instance is listed: `counts` in the result has the number of those that match, by state.
    *
-   * @param options.labels - only those with all of these labels
-   * @param options.kind - only this kind
-   * @param options.state - only those in this state
-   * @param options.limit - how many at most
-   * @param options.after - only ids after this one
-   * @param options.counts - whether to count them in place of listing them
+   * @param options.labels - the labels that an instance must all have
+   * @param options.kind - the kind of the instances; any unless given
+   * @param options.state - the state of the instances; any unless given
+   * @param options.limit - the maximum number of instances: 1 to 200; 50 unless given
+   * @param options.after - the id after which the page begins
+   * @param options.counts - whether to count the instances in place of listing them
    */
   list(
     options?: CallOptions & { labels?: Record<string, string>; kind?: KindName; state?: InstanceState; limit?: number; after?: InstanceID; counts?: boolean },
@@ -296,15 +287,15 @@ export interface InstanceMethods {
   /**
    * Changes an instance's settings, provider, access or labels.
    *
-   * Each object is a JSON merge patch: `null` removes a member. Settings and access take the owner, labels
-   * take control, the provider takes admin. A setting that leads to another backend is a change of identity
-   * and wipes. Errors: ownedByFile for an instance from a file, invalidParams.
+   * Each object is a JSON merge patch: `null` removes a member. Settings and access take the owner, labels take
+   * control, the provider takes admin. A setting that leads to another backend is a change of identity and wipes.
+   * Errors: ownedByFile for an instance from a file, invalidParams.
    *
    * @param instance - the instance
-   * @param options.settings - merge patch of the settings
-   * @param options.provider - merge patch of the provider; null removes it
-   * @param options.access - merge patch of the access rules
-   * @param options.labels - merge patch of the labels
+   * @param options.settings - the merge patch of the settings
+   * @param options.provider - the merge patch of the provider; `null` removes the provider
+   * @param options.access - the merge patch of the access rules
+   * @param options.labels - the merge patch of the labels
    */
   update(
     instance: InstanceID,
@@ -325,14 +316,11 @@ export interface MessagingMethods {
   /**
    * Logs a user in with a JWT.
    *
-   * The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. A
-   * login with the same token again succeeds without one. When the vendor has accepted another user, what is stored of
-   * the former one is
-   * wiped, and the vendor is told of the former one's logout. The vendor's refusal is invalidAuth or expiredJWT with
-   * its
-   * words and hints; a failed login keeps the user who was there. A newer login or a logout supersedes this one; a
-   * logout
-   * that came before it is waited for.
+   * The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. A login with
+   * the same token again succeeds without one. When the vendor has accepted another user, what is stored of the former
+   * one is wiped, and the vendor is told of the former one's logout. The vendor's refusal is invalidAuth or expiredJWT
+   * with its words and hints; a failed login keeps the user who was there. A newer login or a logout supersedes this
+   * one; a logout that came before it is waited for.
    *
    * @param instance - the instance
    * @param jwt - the user's JWT, made by the customer's backend: a secret
@@ -343,11 +331,10 @@ export interface MessagingMethods {
    *
    * Valid in every state. The vendor is told if the token is valid. An expired one is renewed once through the
    * provider; if that fails, only this machine logs out. When the vendor can't be reached everything is kept and the
-   * call fails,
-   * unless localOnly is set. A login or logout that follows waits for this one's end.
+   * call fails, unless localOnly is set. A login or logout that follows waits for this one's end.
    *
    * @param instance - the instance
-   * @param options.localOnly - don't tell the vendor
+   * @param options.localOnly - whether the logout is local, without informing the vendor
    */
   logoutUser(
     instance: InstanceID,
@@ -364,8 +351,8 @@ export interface PushMethods {
    * give as `after` for the next page.
    *
    * @param instance - the instance
-   * @param options.limit - how many at most
-   * @param options.after - only registrations after this one
+   * @param options.limit - the maximum number of registrations: 1 to 64; 64 unless given
+   * @param options.after - the id of the registration after which the page begins
    */
   list(instance: InstanceID, options?: CallOptions & { limit?: number; after?: string }): Promise<PushListResult>;
   /**
@@ -417,7 +404,7 @@ export interface ServiceChatMethods {
    * Null for a guest and for a service that was never signed in.
    *
    * @param instance - the instance
-   * @param service - cases, knowledge or chat
+   * @param service - the service: cases, knowledge or chat
    */
   getAuthenticationSettings(
     instance: InstanceID,
@@ -431,7 +418,7 @@ export interface ServiceChatMethods {
    * with its user.
    *
    * @param instance - the instance
-   * @param service - cases, knowledge or chat
+   * @param service - the service: cases, knowledge or chat
    * @param endpoint - the device
    */
   registerForPushNotifications(
@@ -444,19 +431,17 @@ export interface ServiceChatMethods {
    * Signs a service in with authentication settings, or out with null.
    *
    * Settings are checked locally: authenticationSettingsError names what is missing or wrong. Instead of its own
-   * members
-   * they may hold account, the Mobile SDK's account in its own field names. Another user's settings wipe what was
-   * stored
-   * for the former one. identityUrl tells whose they are, and such settings are accepted without a request; without it,
-   * the vendor is asked where new tokens replace others, and nothing changes if it can't say. With null the service's
-   * tokens are forgotten at once and revoked at the vendor in the background; a guest may do that too. Settings that
-   * come
-   * while their own tokens are being revoked wait for that, and the vendor is asked whether it still accepts them. Each
-   * accepted call emits settingsUpdated. What the instance stores for apps is wiped when the user of any service goes.
+   * members they may hold account, the Mobile SDK's account in its own field names. Another user's settings wipe what
+   * was stored for the former one. identityUrl tells whose they are, and such settings are accepted without a request;
+   * without it, the vendor is asked where new tokens replace others, and nothing changes if it can't say. With null the
+   * service's tokens are forgotten at once and revoked at the vendor in the background; a guest may do that too.
+   * Settings that come while their own tokens are being revoked wait for that, and the vendor is asked whether it still
+   * accepts them. Each accepted call emits settingsUpdated. What the instance stores for apps is wiped when the user of
+   * any service goes.
    *
    * @param instance - the instance
-   * @param service - cases, knowledge or chat
-   * @param settings - the settings, or null to sign out
+   * @param service - the service: cases, knowledge or chat
+   * @param settings - the settings; null signs out
    */
   setAuthenticationSettings(
     instance: InstanceID,
@@ -474,13 +459,14 @@ export interface SessionMethods {
    * Opens the conversation; to show who is signed in, call instance.currentUser, which only reads. Returns the user,
    * the credential with the way to put it on a request, and where the vendor is. May act at the vendor: with
    * zendesk.messaging it creates an anonymous user if nobody is signed in and the setting `anonymous` is not `never`;
-   * the event anonymousUserCreated reports that.
-   * `visible: false` comes with a `reason` if nothing may be shown. Errors: as token.get, but for a missing user.
+   * the event anonymousUserCreated reports that. `visible: false` comes with a `reason` if nothing may be shown.
+   * Errors: as token.get, but for a missing user.
    *
    * @param instance - the instance
    * @param options.service - the service, for kinds that have several
-   * @param options.minTTL - how long the token must live at least; 0 unless given
-   * @param options.timeout - how long to wait; the work goes on without the caller
+   * @param options.minTTL - the minimum time until the token expires; 0 unless given
+   * @param options.timeout - the maximum time to wait. After it, the call fails and the work continues without
+   * the caller
    */
   open(
     instance: InstanceID,
@@ -496,8 +482,9 @@ export interface StorageMethods {
    * Removes a key; one that is not there is fine.
    *
    * @param instance - the instance
-   * @param key - 1 to 128 printable characters
-   * @param options.storageEpoch - refuse with epochChanged when the user has changed since
+   * @param key - the key: 1 to 128 printable characters
+   * @param options.storageEpoch - the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+   * longer current
    */
   delete(instance: InstanceID, key: StorageKey, options?: CallOptions & { storageEpoch?: string }): Promise<void>;
   /**
@@ -506,8 +493,9 @@ export interface StorageMethods {
    * The value of a key, `null` when there is none.
    *
    * @param instance - the instance
-   * @param key - 1 to 128 printable characters
-   * @param options.storageEpoch - refuse with epochChanged when the user has changed since
+   * @param key - the key: 1 to 128 printable characters
+   * @param options.storageEpoch - the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+   * longer current
    */
   (
     instance: InstanceID,
@@ -520,8 +508,9 @@ export interface StorageMethods {
    * The value of a key, `null` when there is none.
    *
    * @param instance - the instance
-   * @param key - 1 to 128 printable characters
-   * @param options.storageEpoch - refuse with epochChanged when the user has changed since
+   * @param key - the key: 1 to 128 printable characters
+   * @param options.storageEpoch - the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+   * longer current
    */
   get(
     instance: InstanceID,
@@ -535,9 +524,10 @@ export interface StorageMethods {
    * page sorted; `next` is the key to give as `after` for the next page. The order of the pages is the daemon's own.
    *
    * @param instance - the instance
-   * @param options.storageEpoch - refuse with epochChanged when the user has changed since
-   * @param options.limit - how many at most
-   * @param options.after - the next of the page before
+   * @param options.storageEpoch - the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+   * longer current
+   * @param options.limit - the maximum number of keys: 1 to 1,000; 1,000 unless given
+   * @param options.after - the `next` of the previous page; the first page unless given
    */
   list(
     instance: InstanceID,
@@ -546,13 +536,14 @@ export interface StorageMethods {
   /**
    * Keeps a value of the app.
    *
-   * Keeps any JSON up to 32 KiB under a key, sealed, until the identity is wiped; 1 MiB an instance. Durable
-   * when answered. Errors: storageFull, epochChanged.
+   * Keeps any JSON up to 32 KiB under a key, sealed, until the identity is wiped; 1 MiB an instance. Durable when
+   * answered. Errors: storageFull, epochChanged.
    *
    * @param instance - the instance
-   * @param key - 1 to 128 printable characters
-   * @param value - any JSON up to 32 KiB
-   * @param options.storageEpoch - refuse with epochChanged when the user has changed since
+   * @param key - the key: 1 to 128 printable characters
+   * @param value - the value: any JSON up to 32 KiB
+   * @param options.storageEpoch - the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+   * longer current
    */
   put(
     instance: InstanceID,
@@ -587,16 +578,16 @@ export interface SupportMethods {
    *
    * The same identity again does nothing; but one that is locked or has no token is exchanged again. Another identity,
    * also another name or e-mail of an anonymous one, wipes all that is stored once the vendor has accepted it; until
-   * then, and when it is refused, the former one stands. With onChange "refuse" it is identityChangeRefused instead.
-   * A jwt identity without token has its unique id supplied by the delegate or token provider, now and whenever the
+   * then, and when it is refused, the former one stands. With onChange "refuse" it is identityChangeRefused instead. A
+   * jwt identity without token has its unique id supplied by the delegate or token provider, now and whenever the
    * vendor refuses it. identityMismatch: the account wants the other type. personalDataRefused: coppa is set.
    * weakIdentifier: strict_identifiers is set. invalidName, invalidEmail: more than 512 bytes. agentNotAllowed: the
    * e-mail is an agent's. network: the vendor or the account's settings can't be read, and the former identity stands;
    * support.clearIdentity works without the vendor. A newer identity supersedes this one.
    *
    * @param instance - the instance
-   * @param identity - who the user is
-   * @param options.onChange - whether another identity than the present one wipes or is refused; wipe unless given
+   * @param identity - the identity of the user
+   * @param options.onChange - the treatment of a change of identity; `wipe` unless given
    */
   setIdentity(
     instance: InstanceID,
@@ -608,36 +599,38 @@ export interface SupportMethods {
 /** The methods `token.…`. */
 export interface TokenMethods {
   /**
-   * A living credential.
+   * A valid token.
    *
-   * From memory when the cached token lives for `minTTL` seconds, else through one refresh that all waiters
-   * share. When renewal fails and the cached token still lives it is returned with `stale: true`. A fresh
-   * token that lives shorter than `minTTL` has `short: true`. Errors: notAuthenticated, reauthNeeded, locked,
-   * noIdentity, and those of provider and vendor.
+   * From memory when the cached token is valid for `minTTL` seconds, else through one refresh that all waiters share.
+   * When the refresh fails and the cached token is still valid, it is returned with `stale: true`. A fresh token that
+   * is valid for less than `minTTL` has `short: true`. Errors: notAuthenticated, reauthNeeded, locked, noIdentity, and
+   * those of provider and vendor.
    *
    * @param instance - the instance
    * @param options.service - the service, for kinds that have several
-   * @param options.minTTL - how long the token must live at least; 0 unless given
-   * @param options.timeout - how long to wait; the work goes on without the caller
-   * @param options.http - also say how to put it on a request
+   * @param options.minTTL - the minimum time until the token expires; 0 unless given
+   * @param options.timeout - the maximum time to wait. After it, the call fails and the work continues without
+   * the caller
+   * @param options.http - whether the result has `http`: the headers and cookies that carry the token
    */
   (
     instance: InstanceID,
     options?: CallOptions & { service?: string; minTTL?: Seconds; timeout?: Seconds; http?: boolean },
   ): Promise<Token>;
   /**
-   * A living credential.
+   * A valid token.
    *
-   * From memory when the cached token lives for `minTTL` seconds, else through one refresh that all waiters
-   * share. When renewal fails and the cached token still lives it is returned with `stale: true`. A fresh
-   * token that lives shorter than `minTTL` has `short: true`. Errors: notAuthenticated, reauthNeeded, locked,
-   * noIdentity, and those of provider and vendor.
+   * From memory when the cached token is valid for `minTTL` seconds, else through one refresh that all waiters share.
+   * When the refresh fails and the cached token is still valid, it is returned with `stale: true`. A fresh token that
+   * is valid for less than `minTTL` has `short: true`. Errors: notAuthenticated, reauthNeeded, locked, noIdentity, and
+   * those of provider and vendor.
    *
    * @param instance - the instance
    * @param options.service - the service, for kinds that have several
-   * @param options.minTTL - how long the token must live at least; 0 unless given
-   * @param options.timeout - how long to wait; the work goes on without the caller
-   * @param options.http - also say how to put it on a request
+   * @param options.minTTL - the minimum time until the token expires; 0 unless given
+   * @param options.timeout - the maximum time to wait. After it, the call fails and the work continues without
+   * the caller
+   * @param options.http - whether the result has `http`: the headers and cookies that carry the token
    */
   get(
     instance: InstanceID,
@@ -648,29 +641,27 @@ export interface TokenMethods {
    *
    * Asks for a new token and returns it, or the error; then the cached token stays as it was. After failures of the
    * provider it fails until the next attempt is due, and within `refresh.min_interval` it returns the last result
-   * again.
-   * A token that `token.reject` reports within that time of the last attempt fails with providerBackoff until it is
-   * over.
-   * For a caller with control none of this applies.
+   * again. A token that `token.reject` reports within that time of the last attempt fails with providerBackoff until it
+   * is over. For a caller with control none of this applies.
    *
    * @param instance - the instance
    * @param options.service - the service, for kinds that have several
-   * @param options.timeout - how long to wait; the work goes on without the caller
+   * @param options.timeout - the maximum time to wait. After it, the call fails and the work continues without
+   * the caller
    */
   refresh(instance: InstanceID, options?: CallOptions & { service?: string; timeout?: Seconds }): Promise<Token>;
   /**
    * Tells that the vendor refused a token.
    *
-   * The app saw the vendor refuse this token. It is given to nobody any more, and one probe or refresh
-   * follows, at most one in `refresh.min_interval`. It alone never logs out, wipes or locks. A `tokenId` that
-   * is not current is ignored.
+   * The app saw the vendor refuse this token. It is given to nobody any more, and one probe or refresh follows, at most
+   * one in `refresh.min_interval`. It alone never logs out, wipes or locks. A `tokenId` that is not current is ignored.
    *
    * @param instance - the instance
    * @param tokenId - the refused token's id
    * @param options.service - the service, for kinds that have several
    * @param options.status - the vendor's HTTP status
-   * @param options.code - the vendor's code
-   * @param options.description - the vendor's words
+   * @param options.code - the vendor's error code
+   * @param options.description - the vendor's error description
    */
   reject(
     instance: InstanceID,

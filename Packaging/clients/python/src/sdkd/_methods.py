@@ -41,12 +41,9 @@ class ChatMethods(Namespace):
         """Authenticates the visitor from the next session on.
 
         Nothing is sent yet: session.open and token.get exchange a JWT for an id token when they need one. A jwt given
-        is
-        used once and kept in memory only; without one, and afterwards, the delegate or the token provider is asked. It
-        is
-        checked first: invalidAccessToken, invalidName, invalidEmail and tokenHasExpired cost no request. The
-        external_id
-        of a visitor can't change: externalUserIdHasChanged, and chat.resetIdentity comes first.
+        is used once and kept in memory only; without one, and afterwards, the delegate or the token provider is asked.
+        It is checked first: invalidAccessToken, invalidName, invalidEmail and tokenHasExpired cost no request. The
+        external_id of a visitor can't change: externalUserIdHasChanged, and chat.resetIdentity comes first.
 
         - `instance`: the instance
         - `jwt`: the visitor's JWT, made by the customer's backend: a secret
@@ -67,26 +64,20 @@ class ChatCenterMethods(Namespace):
         """Authorises a user.
 
         Answers when accepted; the outcome is an event with this operation: userLoggedIn once the vendor has
-        acknowledged
-        all of registerDevice, INIT_CHAT and CLIENT_INFO, else authenticationFailed, networkError or, after a later call
-        of
-        the app itself, loginSuperseded. What the same connection asks about the user meanwhile waits for the outcome
-        and
-        concerns the new user; if the login fails, it fails alike. With wait the outcome is the answer. Refused before
-        the network: invalidIdentifier, weakIdentifier
-        (strict_identifiers), invalidAuthParameters, expiredJWT for a token that is an expired JWT. The same user with
-        the same auth keeps its state and costs no request; another name or other
-        data wait for the next chat; another auth replaces the credentials. Another user replaces this one once the
-        vendor
-        has accepted it, and everything local of this one is wiped; its session at the vendor stays open unless
-        on_switch is
-        logout.
+        acknowledged all of registerDevice, INIT_CHAT and CLIENT_INFO, else authenticationFailed, networkError or, after
+        a later call of the app itself, loginSuperseded. What the same connection asks about the user meanwhile waits
+        for the outcome and concerns the new user; if the login fails, it fails alike. With wait the outcome is the
+        answer. Refused before the network: invalidIdentifier, weakIdentifier (strict_identifiers),
+        invalidAuthParameters, expiredJWT for a token that is an expired JWT. The same user with the same auth keeps its
+        state and costs no request; another name or other data wait for the next chat; another auth replaces the
+        credentials. Another user replaces this one once the vendor has accepted it, and everything local of this one is
+        wiped; its session at the vendor stays open unless on_switch is logout.
 
         - `instance`: the instance
-        - `user`: who is to be authorised
-        - `auth`: custom authorization, as agreed with the vendor
-        - `wait`: wait for the outcome
-        - `timeout`: with wait: how long; the work goes on without the caller
+        - `user`: the user to authorise
+        - `auth`: the custom authorization, as agreed with the vendor
+        - `wait`: whether to wait for the outcome
+        - `timeout`: the time to wait, with `wait`. The operation continues after it
         """
         params: Dict[str, Any] = {"instance": instance, "user": user}
         if auth is not None:
@@ -101,8 +92,7 @@ class ChatCenterMethods(Namespace):
         """Forgets the user here; the vendor is not told.
 
         Local and done at the reply: the socket is closed, and credentials, storage, prefill and pending data are gone.
-        The
-        push subscription stays at the vendor and is listed as orphaned. Valid in every state.
+        The push subscription stays at the vendor and is listed as orphaned. Valid in every state.
 
         - `instance`: the instance
         """
@@ -112,10 +102,9 @@ class ChatCenterMethods(Namespace):
     def get_chat(self, instance: InstanceID, *, deadline: Optional[float] = None) -> Session:
         """All that an app needs to open the chat.
 
-        The same as session.open: gives the prefilled text once and delivers updated data when the connection is live.
-        A lost connection is tried again at once and not waited for; live says whether it is open. userNotAuthorized
-        without
-        a user. A login that was accepted just before is waited for.
+        The same as session.open: gives the prefilled text once and delivers updated data when the connection is live. A
+        lost connection is tried again at once and not waited for; live says whether it is open. userNotAuthorized
+        without a user. A login that was accepted just before is waited for.
 
         - `instance`: the instance
         """
@@ -130,13 +119,12 @@ class ChatCenterMethods(Namespace):
 
         Answers when accepted; the outcome is an event with this operation: userLoggedOut, or logoutFailed within the
         setting timeout, and then everything is kept. With retry_logout a failed one is tried again, across restarts,
-        until
-        it succeeds or its user is authorised again. With wait it answers after the outcome, or with why it failed.
-        userNotAuthorized without a user. A sign-in that follows waits for this one's end.
+        until it succeeds or its user is authorised again. With wait it answers after the outcome, or with why it
+        failed. userNotAuthorized without a user. A sign-in that follows waits for this one's end.
 
         - `instance`: the instance
-        - `wait`: wait for the outcome
-        - `timeout`: with wait: how long; the work goes on without the caller
+        - `wait`: whether to wait for the outcome
+        - `timeout`: the time to wait, with `wait`. The operation continues after it
         """
         params: Dict[str, Any] = {"instance": instance}
         if wait is not None:
@@ -149,9 +137,8 @@ class ChatCenterMethods(Namespace):
         """Sets the text that the input field has when the chat opens next.
 
         Given once, by the next chat that opens, also after a restart; an empty message clears it and another one
-        replaces
-        it. Without a user it waits for whoever is authorised next. deauthorizeUser clears it, and so does a logout that
-        succeeds.
+        replaces it. Without a user it waits for whoever is authorised next. deauthorizeUser clears it, and so does a
+        logout that succeeds.
 
         - `instance`: the instance
         - `message`: the text; empty for none
@@ -182,13 +169,11 @@ class DaemonMethods(Namespace):
         """Makes a consistent copy of the state while it is in use.
 
         The backup lies in `backups/` below the directory of the state, as NAME.db, and `sdkctl restore` puts it in the
-        state's
-        place. One without a name is the daemon's own: it counts for `[backup] keep`, and makes room for newer ones.
-        Keys that
-        a wipe, a logout or a deletion destroys are destroyed in all backups too. On a full disk no half backup stays.
+        state's place. One without a name is the daemon's own: it counts for `[backup] keep`, and makes room for newer
+        ones. Keys that a wipe, a logout or a deletion destroys are destroyed in all backups too. On a full disk no half
+        backup stays.
 
-        - `name`: what the backup is to be called: up to 64 of a-z, 0-9, dot, underscore and hyphen, not beginning with
-        auto-
+        - `name`: the name of the backup: up to 64 of a-z, 0-9, dot, underscore and hyphen, not beginning with auto-
         """
         params: Dict[str, Any] = {}
         if name is not None:
@@ -198,8 +183,8 @@ class DaemonMethods(Namespace):
     def health(self, *, deadline: Optional[float] = None) -> DaemonHealthResult:
         """How this daemon is.
 
-        `ok` when everything works, `degraded` when something doesn't but calls are served, `failing` when state
-        can't be read or written. Details tell of instances that the caller can see, and of no others.
+        `ok` when everything works, `degraded` when something doesn't but calls are served, `failing` when state can't
+        be read or written. Details tell of instances that the caller can see, and of no others.
         """
         params: Dict[str, Any] = {}
         return cast("DaemonHealthResult", self._send("daemon.health", params, True, deadline))
@@ -207,8 +192,8 @@ class DaemonMethods(Namespace):
     def info(self, *, deadline: Optional[float] = None) -> DaemonInfoResult:
         """What this daemon is.
 
-        The daemon's name, version, version of the contract, process id, start, the kinds it hosts, the limits
-        for callers other than admins, and how often it has been started on this state. Admins also get the proxy to the
+        The daemon's name, version, version of the contract, process id, start, the kinds it hosts, the limits for
+        callers other than admins, and how often it has been started on this state. Admins also get the proxy to the
         vendors, the paths of the configuration, the state, the socket and the token providers' sockets, and the level
         of the journal.
         """
@@ -225,15 +210,13 @@ class DaemonMethods(Namespace):
         return cast("DaemonMetricsResult", self._send("daemon.metrics", params, True, deadline))
 
     def reload(self, *, deadline: Optional[float] = None) -> DaemonReloadResult:
-        """Reads the configuration again and puts it in force.
+        """Reads the configuration again and applies it.
 
-        All of it or, when there is a mistake anywhere, none of it: then the error is `invalidConfiguration`, its
-        `mistakes` are `{file, line?, key?, message, nearest?}`, and the former configuration stays in force. Instances
-        whose
-        files have not changed are not touched. What is right and still could not be put in force, such as a port that
-        is
-        taken or a vendor that could not be told of a logout, is among the `problems`. Reloads follow one another. Lists
-        are cut at 500 instances each; `counts` has the numbers.
+        All of it or, when there is an error anywhere, none of it: then the error is `invalidConfiguration`, its
+        `mistakes` are `{file, line?, key?, message, nearest?}`, and the former configuration stays active. Instances
+        whose files have not changed are not touched. What is right and still could not be applied, such as a port that
+        is taken or a vendor that could not be told of a logout, is among the `problems`. Reloads follow one another.
+        Lists are cut at 500 instances each; `counts` has the numbers.
         """
         params: Dict[str, Any] = {}
         return cast("DaemonReloadResult", self._send("daemon.reload", params, False, deadline))
@@ -242,10 +225,8 @@ class DaemonMethods(Namespace):
         """Replaces the master key of the state while it is in use.
 
         Makes a new master key and wraps every data key under it, in the state and in its backups. The former wrapped
-        keys are
-        in no file when it answers. A crash at any moment leaves all keys as they were or all of them replaced. The root
-        key
-        stays the same: `sdkctl key rotate --outer` replaces that one.
+        keys are in no file when it answers. A crash at any moment leaves all keys as they were or all of them replaced.
+        The root key stays the same: `sdkctl key rotate --outer` replaces that one.
         """
         params: Dict[str, Any] = {}
         return cast("DaemonRotateKeyResult", self._send("daemon.rotateKey", params, False, deadline))
@@ -257,14 +238,12 @@ class DaemonMethods(Namespace):
         """Changes the level of the journal for a while.
 
         The daemon writes messages of this level and above until the time has passed. Then it returns to the configured
-        level,
-        `[log] level`. So it does after a restart, after a reload that changes the configured level, and at once when
-        `level` is missing. A
-        later call replaces the former one. `daemon.info` shows the level to admins. Levels do not apply to audit
-        records.
+        level, `[log] level`. So it does after a restart, after a reload that changes the configured level, and at once
+        when `level` is missing. A later call replaces the former one. `daemon.info` shows the level to admins. Levels
+        do not apply to audit records.
 
-        - `level`: the level; without it the configured one is restored
-        - `seconds`: after how many seconds the configured level is restored; 600
+        - `level`: the level; absent restores the configured one
+        - `seconds`: the time in seconds after which the configured level is restored; absent for 600
         """
         params: Dict[str, Any] = {}
         if level is not None:
@@ -284,16 +263,16 @@ class EventsMethods(Namespace):
     ) -> EventsListResult:
         """Events of the past.
 
-        Events of visible instances after a cursor, oldest first; without `since` from the oldest kept. `next` is
-        the cursor of the next page and absent when there is none now; `cursor` is the end of what was read. A page
-        may be empty and have a `next`: little of what was read matched. With `gap` events after `since` are no longer
-        kept. Events of a deleted instance are shown to those who had a role on it then.
+        Events of visible instances after a cursor, oldest first; without `since` from the oldest kept. `next` is the
+        cursor of the next page and absent when there is none now; `cursor` is the end of what was read. A page may be
+        empty and have a `next`: little of what was read matched. With `gap` events after `since` are no longer kept.
+        Events of a deleted instance are shown to those who had a role on it then.
 
-        - `instances`: only these instances
-        - `labels`: only instances with all of these labels
-        - `types`: only these types
-        - `since`: only what came after this cursor
-        - `limit`: how many at most; 100 unless given
+        - `instances`: the instances whose events are returned; all visible ones unless given
+        - `labels`: the labels that an event's instance must all have
+        - `types`: the types of event that are returned; all unless given
+        - `since`: the cursor after which events are returned; from the oldest stored event unless given
+        - `limit`: the maximum number of events: 1 to 500; 100 unless given
         """
         params: Dict[str, Any] = {}
         if instances is not None:
@@ -319,16 +298,16 @@ class InstanceMethods(Namespace):
     ) -> Instance:
         """Makes an instance.
 
-        Makes an instance of a kind. The caller becomes its owner. A provider and settings that name a file take
-        admin. Errors: instanceExists, accessDenied outside the caller's prefix, tooManyInstances, invalidParams
-        for a setting that the kind does not have, with the nearest known one.
+        Makes an instance of a kind. The caller becomes its owner. A provider and settings that name a file take admin.
+        Errors: instanceExists, accessDenied outside the caller's prefix, tooManyInstances, invalidParams for a setting
+        that the kind does not have, with the nearest known one.
 
         - `instance`: the instance
-        - `kind`: the SDK
+        - `kind`: the kind of the new instance
         - `settings`: the kind's settings, with the keys of the configuration file
         - `provider`: the token provider; for admins only
-        - `access`: who may do what, besides owner and admins
-        - `labels`: labels for the operator
+        - `access`: the access rules for callers other than the owner and admins
+        - `labels`: the labels for the operator
         """
         params: Dict[str, Any] = {"instance": instance, "kind": kind}
         if settings is not None:
@@ -359,11 +338,11 @@ class InstanceMethods(Namespace):
     def delete(self, instance: InstanceID, *, logout: Optional[bool] = None, deadline: Optional[float] = None) -> None:
         """Deletes an instance and all that it stores.
 
-        Everything that the instance stores is destroyed. With `logout` the vendor session ends first, and if
-        that fails the call fails and the instance stays.
+        Everything that the instance stores is destroyed. With `logout` the vendor session ends first, and if that fails
+        the call fails and the instance stays.
 
         - `instance`: the instance
-        - `logout`: end the vendor session first
+        - `logout`: whether to end the vendor session first. If that fails, the instance stays
         """
         params: Dict[str, Any] = {"instance": instance}
         if logout is not None:
@@ -389,17 +368,17 @@ class InstanceMethods(Namespace):
     ) -> InstanceListResult:
         """The instances that the caller can see.
 
-        Instances by id, those that the caller can observe and that match all filters. Pages of at most `limit`
-        (50, at most 200, fewer when they are large); `next` is the id to give as `after` for the next page. Admins also
-        get the quarantined instances, of which only `instance`, `state`, `lastError` and `createdAt` say something.
-        With `counts` no instance is listed: `counts` in the result has the number of those that match, by state.
+        Instances by id, those that the caller can observe and that match all filters. Pages of at most `limit` (50, at
+        most 200, fewer when they are large); `next` is the id to give as `after` for the next page. Admins also get the
+        quarantined instances, of which only `instance`, `state`, `lastError` and `createdAt` say something. With
+        `counts` no instance is listed: `counts` in the result has the number of those that match, by state.
 
-        - `labels`: only those with all of these labels
-        - `kind`: only this kind
-        - `state`: only those in this state
-        - `limit`: how many at most
-        - `after`: only ids after this one
-        - `counts`: whether to count them in place of listing them
+        - `labels`: the labels that an instance must all have
+        - `kind`: the kind of the instances; any unless given
+        - `state`: the state of the instances; any unless given
+        - `limit`: the maximum number of instances: 1 to 200; 50 unless given
+        - `after`: the id after which the page begins
+        - `counts`: whether to count the instances in place of listing them
         """
         params: Dict[str, Any] = {}
         if labels is not None:
@@ -423,15 +402,15 @@ class InstanceMethods(Namespace):
     ) -> Instance:
         """Changes an instance's settings, provider, access or labels.
 
-        Each object is a JSON merge patch: `null` removes a member. Settings and access take the owner, labels
-        take control, the provider takes admin. A setting that leads to another backend is a change of identity
-        and wipes. Errors: ownedByFile for an instance from a file, invalidParams.
+        Each object is a JSON merge patch: `null` removes a member. Settings and access take the owner, labels take
+        control, the provider takes admin. A setting that leads to another backend is a change of identity and wipes.
+        Errors: ownedByFile for an instance from a file, invalidParams.
 
         - `instance`: the instance
-        - `settings`: merge patch of the settings
-        - `provider`: merge patch of the provider; null removes it
-        - `access`: merge patch of the access rules
-        - `labels`: merge patch of the labels
+        - `settings`: the merge patch of the settings
+        - `provider`: the merge patch of the provider; `null` removes the provider
+        - `access`: the merge patch of the access rules
+        - `labels`: the merge patch of the labels
         """
         params: Dict[str, Any] = {"instance": instance}
         if settings is not None:
@@ -461,14 +440,11 @@ class MessagingMethods(Namespace):
     def login_user(self, instance: InstanceID, jwt: JWT, *, deadline: Optional[float] = None) -> User:
         """Logs a user in with a JWT.
 
-        The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. A
-        login with the same token again succeeds without one. When the vendor has accepted another user, what is stored
-        of the former one is
-        wiped, and the vendor is told of the former one's logout. The vendor's refusal is invalidAuth or expiredJWT with
-        its
-        words and hints; a failed login keeps the user who was there. A newer login or a logout supersedes this one; a
-        logout
-        that came before it is waited for.
+        The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. A login
+        with the same token again succeeds without one. When the vendor has accepted another user, what is stored of the
+        former one is wiped, and the vendor is told of the former one's logout. The vendor's refusal is invalidAuth or
+        expiredJWT with its words and hints; a failed login keeps the user who was there. A newer login or a logout
+        supersedes this one; a logout that came before it is waited for.
 
         - `instance`: the instance
         - `jwt`: the user's JWT, made by the customer's backend: a secret
@@ -483,11 +459,10 @@ class MessagingMethods(Namespace):
 
         Valid in every state. The vendor is told if the token is valid. An expired one is renewed once through the
         provider; if that fails, only this machine logs out. When the vendor can't be reached everything is kept and the
-        call fails,
-        unless localOnly is set. A login or logout that follows waits for this one's end.
+        call fails, unless localOnly is set. A login or logout that follows waits for this one's end.
 
         - `instance`: the instance
-        - `local_only`: don't tell the vendor
+        - `local_only`: whether the logout is local, without informing the vendor
         """
         params: Dict[str, Any] = {"instance": instance}
         if local_only is not None:
@@ -505,12 +480,11 @@ class PushMethods(Namespace):
         """The registrations for push messages, orphaned ones included.
 
         Oldest first. Addresses are masked. Pages of at most `limit` (64, fewer when they are large); `next` is the id
-        to
-        give as `after` for the next page.
+        to give as `after` for the next page.
 
         - `instance`: the instance
-        - `limit`: how many at most
-        - `after`: only registrations after this one
+        - `limit`: the maximum number of registrations: 1 to 64; 64 unless given
+        - `after`: the id of the registration after which the page begins
         """
         params: Dict[str, Any] = {"instance": instance}
         if limit is not None:
@@ -528,10 +502,8 @@ class PushMethods(Namespace):
         The registration is made at the vendor and belongs to the instance's present user: it ends with their logout, or
         stays at the vendor and is listed as orphaned where the SDK leaves it there. The same address again replaces its
         registration. It needs a user, unlike the push token of the phone SDKs: without one it fails with
-        notAuthenticated,
-        noIdentity or userNotAuthorized, and the next user's device is registered again. A kind without a public
-        contract
-        for push, such as zendesk.chat, answers wrongKind.
+        notAuthenticated, noIdentity or userNotAuthorized, and the next user's device is registered again. A kind
+        without a public contract for push, such as zendesk.chat, answers wrongKind.
 
         - `instance`: the instance
         - `endpoint`: the device
@@ -546,8 +518,7 @@ class PushMethods(Namespace):
         """Ends a registration for push messages.
 
         The vendor is told, and then the registration is forgotten. An orphaned one is only forgotten here: the vendor
-        goes
-        on sending to the device until its user signs in again or logs out there.
+        goes on sending to the device until its user signs in again or logs out there.
 
         - `instance`: the instance
         - `id`: the registration, as push.register or push.list gave it
@@ -580,7 +551,7 @@ class ServiceChatMethods(Namespace):
         Null for a guest and for a service that was never signed in.
 
         - `instance`: the instance
-        - `service`: cases, knowledge or chat
+        - `service`: the service: cases, knowledge or chat
         """
         params: Dict[str, Any] = {"instance": instance, "service": service}
         return cast("ServiceChatGetAuthenticationSettingsResult", self._send("serviceChat.getAuthenticationSettings", params, True, deadline))
@@ -594,7 +565,7 @@ class ServiceChatMethods(Namespace):
         with its user.
 
         - `instance`: the instance
-        - `service`: cases, knowledge or chat
+        - `service`: the service: cases, knowledge or chat
         - `endpoint`: the device
         """
         params: Dict[str, Any] = {"instance": instance, "service": service, "endpoint": endpoint}
@@ -607,23 +578,17 @@ class ServiceChatMethods(Namespace):
         """Signs a service in with authentication settings, or out with null.
 
         Settings are checked locally: authenticationSettingsError names what is missing or wrong. Instead of its own
-        members
-        they may hold account, the Mobile SDK's account in its own field names. Another user's settings wipe what was
-        stored
-        for the former one. identityUrl tells whose they are, and such settings are accepted without a request; without
-        it,
-        the vendor is asked where new tokens replace others, and nothing changes if it can't say. With null the
-        service's
-        tokens are forgotten at once and revoked at the vendor in the background; a guest may do that too. Settings that
-        come
-        while their own tokens are being revoked wait for that, and the vendor is asked whether it still accepts them.
-        Each
-        accepted call emits settingsUpdated. What the instance stores for apps is wiped when the user of any service
-        goes.
+        members they may hold account, the Mobile SDK's account in its own field names. Another user's settings wipe
+        what was stored for the former one. identityUrl tells whose they are, and such settings are accepted without a
+        request; without it, the vendor is asked where new tokens replace others, and nothing changes if it can't say.
+        With null the service's tokens are forgotten at once and revoked at the vendor in the background; a guest may do
+        that too. Settings that come while their own tokens are being revoked wait for that, and the vendor is asked
+        whether it still accepts them. Each accepted call emits settingsUpdated. What the instance stores for apps is
+        wiped when the user of any service goes.
 
         - `instance`: the instance
-        - `service`: cases, knowledge or chat
-        - `settings`: the settings, or null to sign out
+        - `service`: the service: cases, knowledge or chat
+        - `settings`: the settings; null signs out
         """
         params: Dict[str, Any] = {"instance": instance, "service": service, "settings": settings}
         self._send("serviceChat.setAuthenticationSettings", params, False, deadline)
@@ -641,14 +606,13 @@ class SessionMethods(Namespace):
         Opens the conversation; to show who is signed in, call instance.currentUser, which only reads. Returns the user,
         the credential with the way to put it on a request, and where the vendor is. May act at the vendor: with
         zendesk.messaging it creates an anonymous user if nobody is signed in and the setting `anonymous` is not
-        `never`;
-        the event anonymousUserCreated reports that.
-        `visible: false` comes with a `reason` if nothing may be shown. Errors: as token.get, but for a missing user.
+        `never`; the event anonymousUserCreated reports that. `visible: false` comes with a `reason` if nothing may be
+        shown. Errors: as token.get, but for a missing user.
 
         - `instance`: the instance
         - `service`: the service, for kinds that have several
-        - `min_ttl`: how long the token must live at least; 0 unless given
-        - `timeout`: how long to wait; the work goes on without the caller
+        - `min_ttl`: the minimum time until the token expires; 0 unless given
+        - `timeout`: the maximum time to wait. After it, the call fails and the work continues without the caller
         """
         params: Dict[str, Any] = {"instance": instance}
         if service is not None:
@@ -672,8 +636,9 @@ class StorageMethods(Namespace):
         Removes a key; one that is not there is fine.
 
         - `instance`: the instance
-        - `key`: 1 to 128 printable characters
-        - `storage_epoch`: refuse with epochChanged when the user has changed since
+        - `key`: the key: 1 to 128 printable characters
+        - `storage_epoch`: the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+        longer current
         """
         params: Dict[str, Any] = {"instance": instance, "key": key}
         if storage_epoch is not None:
@@ -689,8 +654,9 @@ class StorageMethods(Namespace):
         The value of a key, `null` when there is none.
 
         - `instance`: the instance
-        - `key`: 1 to 128 printable characters
-        - `storage_epoch`: refuse with epochChanged when the user has changed since
+        - `key`: the key: 1 to 128 printable characters
+        - `storage_epoch`: the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+        longer current
         """
         params: Dict[str, Any] = {"instance": instance, "key": key}
         if storage_epoch is not None:
@@ -709,9 +675,10 @@ class StorageMethods(Namespace):
         page sorted; `next` is the key to give as `after` for the next page. The order of the pages is the daemon's own.
 
         - `instance`: the instance
-        - `storage_epoch`: refuse with epochChanged when the user has changed since
-        - `limit`: how many at most
-        - `after`: the next of the page before
+        - `storage_epoch`: the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+        longer current
+        - `limit`: the maximum number of keys: 1 to 1,000; 1,000 unless given
+        - `after`: the `next` of the previous page; the first page unless given
         """
         params: Dict[str, Any] = {"instance": instance}
         if storage_epoch is not None:
@@ -728,13 +695,14 @@ class StorageMethods(Namespace):
     ) -> None:
         """Keeps a value of the app.
 
-        Keeps any JSON up to 32 KiB under a key, sealed, until the identity is wiped; 1 MiB an instance. Durable
-        when answered. Errors: storageFull, epochChanged.
+        Keeps any JSON up to 32 KiB under a key, sealed, until the identity is wiped; 1 MiB an instance. Durable when
+        answered. Errors: storageFull, epochChanged.
 
         - `instance`: the instance
-        - `key`: 1 to 128 printable characters
-        - `value`: any JSON up to 32 KiB
-        - `storage_epoch`: refuse with epochChanged when the user has changed since
+        - `key`: the key: 1 to 128 printable characters
+        - `value`: the value: any JSON up to 32 KiB
+        - `storage_epoch`: the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+        longer current
         """
         params: Dict[str, Any] = {"instance": instance, "key": key, "value": value}
         if storage_epoch is not None:
@@ -749,8 +717,7 @@ class SupportMethods(Namespace):
         """Forgets the identity and wipes what the instance stores.
 
         Valid in every state, and without an identity it does nothing. Push registrations are removed at the vendor in
-        the
-        background; instance.get lists what is still to be done. Nothing brings back what was wiped.
+        the background; instance.get lists what is still to be done. Nothing brings back what was wiped.
 
         - `instance`: the instance
         """
@@ -761,8 +728,7 @@ class SupportMethods(Namespace):
         """Which identity is set, without its secrets.
 
         The type, and the name and e-mail that were given; null without an identity. The unique id of a jwt identity is
-        a
-        secret and never shown.
+        a secret and never shown.
 
         - `instance`: the instance
         """
@@ -776,19 +742,18 @@ class SupportMethods(Namespace):
         """Sets an anonymous identity or a unique id, and exchanges it for an access token.
 
         The same identity again does nothing; but one that is locked or has no token is exchanged again. Another
-        identity,
-        also another name or e-mail of an anonymous one, wipes all that is stored once the vendor has accepted it; until
-        then, and when it is refused, the former one stands. With onChange "refuse" it is identityChangeRefused instead.
-        A jwt identity without token has its unique id supplied by the delegate or token provider, now and whenever the
-        vendor refuses it. identityMismatch: the account wants the other type. personalDataRefused: coppa is set.
-        weakIdentifier: strict_identifiers is set. invalidName, invalidEmail: more than 512 bytes. agentNotAllowed: the
-        e-mail is an agent's. network: the vendor or the account's settings can't be read, and the former identity
-        stands;
-        support.clearIdentity works without the vendor. A newer identity supersedes this one.
+        identity, also another name or e-mail of an anonymous one, wipes all that is stored once the vendor has accepted
+        it; until then, and when it is refused, the former one stands. With onChange "refuse" it is
+        identityChangeRefused instead. A jwt identity without token has its unique id supplied by the delegate or token
+        provider, now and whenever the vendor refuses it. identityMismatch: the account wants the other type.
+        personalDataRefused: coppa is set. weakIdentifier: strict_identifiers is set. invalidName, invalidEmail: more
+        than 512 bytes. agentNotAllowed: the e-mail is an agent's. network: the vendor or the account's settings can't
+        be read, and the former identity stands; support.clearIdentity works without the vendor. A newer identity
+        supersedes this one.
 
         - `instance`: the instance
-        - `identity`: who the user is
-        - `on_change`: whether another identity than the present one wipes or is refused; wipe unless given
+        - `identity`: the identity of the user
+        - `on_change`: the treatment of a change of identity; `wipe` unless given
         """
         params: Dict[str, Any] = {"instance": instance, "identity": identity}
         if on_change is not None:
@@ -803,18 +768,18 @@ class TokenMethods(Namespace):
         self, instance: InstanceID, *, service: Optional[str] = None, min_ttl: Optional[Seconds] = None,
         timeout: Optional[Seconds] = None, http: Optional[bool] = None, deadline: Optional[float] = None,
     ) -> Token:
-        """A living credential.
+        """A valid token.
 
-        From memory when the cached token lives for `minTTL` seconds, else through one refresh that all waiters
-        share. When renewal fails and the cached token still lives it is returned with `stale: true`. A fresh
-        token that lives shorter than `minTTL` has `short: true`. Errors: notAuthenticated, reauthNeeded, locked,
+        From memory when the cached token is valid for `minTTL` seconds, else through one refresh that all waiters
+        share. When the refresh fails and the cached token is still valid, it is returned with `stale: true`. A fresh
+        token that is valid for less than `minTTL` has `short: true`. Errors: notAuthenticated, reauthNeeded, locked,
         noIdentity, and those of provider and vendor.
 
         - `instance`: the instance
         - `service`: the service, for kinds that have several
-        - `min_ttl`: how long the token must live at least; 0 unless given
-        - `timeout`: how long to wait; the work goes on without the caller
-        - `http`: also say how to put it on a request
+        - `min_ttl`: the minimum time until the token expires; 0 unless given
+        - `timeout`: the maximum time to wait. After it, the call fails and the work continues without the caller
+        - `http`: whether the result has `http`: the headers and cookies that carry the token
         """
         params: Dict[str, Any] = {"instance": instance}
         if service is not None:
@@ -837,14 +802,12 @@ class TokenMethods(Namespace):
 
         Asks for a new token and returns it, or the error; then the cached token stays as it was. After failures of the
         provider it fails until the next attempt is due, and within `refresh.min_interval` it returns the last result
-        again.
-        A token that `token.reject` reports within that time of the last attempt fails with providerBackoff until it is
-        over.
-        For a caller with control none of this applies.
+        again. A token that `token.reject` reports within that time of the last attempt fails with providerBackoff until
+        it is over. For a caller with control none of this applies.
 
         - `instance`: the instance
         - `service`: the service, for kinds that have several
-        - `timeout`: how long to wait; the work goes on without the caller
+        - `timeout`: the maximum time to wait. After it, the call fails and the work continues without the caller
         """
         params: Dict[str, Any] = {"instance": instance}
         if service is not None:
@@ -859,16 +822,16 @@ class TokenMethods(Namespace):
     ) -> None:
         """Tells that the vendor refused a token.
 
-        The app saw the vendor refuse this token. It is given to nobody any more, and one probe or refresh
-        follows, at most one in `refresh.min_interval`. It alone never logs out, wipes or locks. A `tokenId` that
-        is not current is ignored.
+        The app saw the vendor refuse this token. It is given to nobody any more, and one probe or refresh follows, at
+        most one in `refresh.min_interval`. It alone never logs out, wipes or locks. A `tokenId` that is not current
+        is ignored.
 
         - `instance`: the instance
         - `token_id`: the refused token's id
         - `service`: the service, for kinds that have several
         - `status`: the vendor's HTTP status
-        - `code`: the vendor's code
-        - `description`: the vendor's words
+        - `code`: the vendor's error code
+        - `description`: the vendor's error description
         """
         params: Dict[str, Any] = {"instance": instance, "tokenId": token_id}
         if service is not None:

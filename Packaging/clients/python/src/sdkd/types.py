@@ -55,7 +55,7 @@ class ChatUser(_ChatUserRequired, total=False):
     name: str
     """The name that operators see."""
     data: Dict[str, str]
-    """Attributes for operators and routing."""
+    """The attributes for operators and routing."""
 
 
 class ChatAuth(TypedDict, total=False):
@@ -64,7 +64,7 @@ class ChatAuth(TypedDict, total=False):
     scheme: str
     """The authorization scheme."""
     method: ChatAuthMethod
-    """How token and scheme travel; headers unless given."""
+    """The way in which token and scheme travel; headers unless given."""
     signature: str
     """The signature: a secret."""
     isEncrypted: bool
@@ -73,19 +73,19 @@ class ChatAuth(TypedDict, total=False):
 
 class _ChatCenterAcceptedRequired(TypedDict):
     accepted: bool
-    """True."""
+    """Whether the call was accepted: always true."""
     operation: str
     """The operation that the event of the outcome names."""
 
 
 class ChatCenterAccepted(_ChatCenterAcceptedRequired, total=False):
     hints: List[str]
-    """What may be amiss with the identifier."""
+    """The suspected faults of the identifier."""
 
 
 class _UserRequired(TypedDict):
     authenticationType: AuthenticationType
-    """How the user is known to the vendor."""
+    """The type of the user's authentication."""
     authenticated: bool
     """Whether the user is signed in now."""
     verified: bool
@@ -94,46 +94,46 @@ class _UserRequired(TypedDict):
 
 class User(_UserRequired, total=False):
     id: str
-    """The vendor's id."""
+    """The vendor's id of the user."""
     externalId: str
-    """The customer's id."""
+    """The customer's id of the user."""
     name: str
-    """The user's name."""
+    """The user's name, if it was given."""
     email: str
-    """The user's e-mail."""
+    """The user's e-mail, if it was given."""
     since: Timestamp
-    """Since when this user is the instance's."""
+    """The time at which this user became the instance's."""
 
 
 class TokenHTTP(TypedDict):
     headers: Dict[str, str]
-    """Headers by name."""
+    """The headers by name, spelt as the vendor spells them."""
     cookies: Dict[str, str]
-    """Cookies by name."""
+    """The cookies by name."""
 
 
 class _TokenRequired(TypedDict):
     token: str
     """The credential itself: a secret."""
     tokenId: TokenID
-    """Its digest, safe to log."""
+    """The credential's digest, safe to log."""
     tokenType: TokenType
-    """What sort it is."""
+    """The type of the credential."""
     fromCache: bool
-    """Whether it came from memory, without asking anybody."""
+    """Whether the credential was already cached, rather than renewed for this call."""
     stale: bool
-    """Whether a renewal failed and this is the living old one."""
+    """Whether this is the old, unexpired credential because a needed renewal failed or was not possible."""
 
 
 class Token(_TokenRequired, total=False):
     expiresAt: Timestamp
-    """When it ends; absent when nobody knows."""
+    """The time at which the credential expires; absent if unknown."""
     ttl: float
-    """Seconds until it ends, when the answer was made."""
+    """The number of seconds until the credential expires, counted from the response; absent if unknown."""
     short: bool
-    """True when a fresh token lives shorter than minTTL."""
+    """Whether a fresh token expires sooner than `minTTL`; absent if it does not."""
     http: TokenHTTP
-    """How to put it on a request, if asked for."""
+    """The headers and cookies that carry the credential, if requested."""
 
 
 class Endpoint(TypedDict, total=False):
@@ -146,7 +146,7 @@ class Endpoint(TypedDict, total=False):
     appUserId: str
     """The user's id in the app."""
     clientId: str
-    """This instance's client id."""
+    """The instance's client id."""
     deviceAddress: str
     """The device's address."""
     machineId: str
@@ -157,106 +157,106 @@ class Endpoint(TypedDict, total=False):
 
 class _SessionRequired(TypedDict):
     user: User
-    """Who the session is for."""
+    """The user of the session."""
     endpoint: Endpoint
-    """Where the vendor is."""
+    """The place of the vendor: its URLs and ids."""
     visible: bool
     """Whether content may be shown."""
     editableFields: List[str]
-    """What the visitor may edit."""
+    """The fields that the visitor may edit."""
     history: bool
     """Whether there is a history to show."""
     mayMerge: bool
     """Whether a login may merge this conversation into another."""
     storageEpoch: str
-    """Give it to storage.put, so that no write reaches the next user."""
+    """The storage epoch. Passed to `storage.put`, it keeps writes from the next user."""
 
 
 class Session(_SessionRequired, total=False):
     token: Token
     """The credential, with its http member."""
     reason: HiddenReason
-    """Why nothing can be shown."""
+    """The reason why nothing can be shown."""
     prefill: str
-    """Text for the input field, once."""
+    """The text for the input field, returned once."""
     data: Dict[str, str]
-    """Data about the user that goes with the session."""
+    """The data about the user that goes with the session."""
     live: bool
-    """Whether the connection with the vendor is open; absent for SDKs that keep none."""
+    """Whether the connection to the vendor is open; absent for SDKs that keep no connection."""
     service: str
     """The service, for kinds that have several."""
 
 
 class ChatCenterLogoutResult(TypedDict):
     accepted: bool
-    """True."""
+    """Whether the logout was accepted: always true."""
     operation: str
     """The operation that the event of the outcome names."""
 
 
 class DaemonBackupResult(TypedDict):
     name: str
-    """What the backup is called."""
+    """The name of the backup."""
     bytes: int
-    """Its size."""
+    """The size of the backup in bytes."""
     createdAt: Timestamp
-    """The moment whose state it holds."""
+    """The time whose state the backup holds."""
 
 
 class _CheckRequired(TypedDict):
     name: str
-    """What was looked at."""
+    """The name of the check, such as `store`."""
     status: HealthStatus
-    """How it is."""
+    """The status that the check found."""
 
 
 class Check(_CheckRequired, total=False):
     detail: str
-    """More, for those who may see it."""
+    """The details; absent if the caller may not see them."""
 
 
 class DaemonHealthResult(TypedDict):
     status: HealthStatus
-    """The worst of the checks."""
+    """The worst status of the checks."""
     checks: List[Check]
-    """What was looked at."""
+    """The checks that were made."""
 
 
 class DaemonInfoResultProxy(TypedDict):
-    """For admins: the proxy to the vendors, where an instance has none of its own."""
+    """The proxy to the vendors of instances that have none of their own; for admins only."""
     url: str
-    """Http://HOST:PORT."""
+    """The URL, `http://HOST:PORT`."""
     exceptions: List[str]
-    """The hosts, domains and ranges of addresses that are reached directly."""
+    """The hosts, domains and ranges of addresses that are reached without it."""
 
 
 class DaemonInfoResultPaths(TypedDict):
-    """Where its files are; for admins only."""
+    """The paths of the daemon's files; for admins only."""
     configuration: str
-    """The configuration file, which need not exist."""
+    """The path of the configuration file, which need not exist."""
     state: str
-    """The state directory."""
+    """The path of the state directory."""
     socket: str
-    """The control socket."""
+    """The path of the control socket."""
     unitSockets: str
-    """The folder with the sockets of token providers that are units."""
+    """The path of the directory with the sockets of token providers that are units."""
 
 
 class _JournalLevelRequired(TypedDict):
     level: Literal["trace", "debug", "info", "notice", "warning", "error", "critical"]
-    """The level in force: messages of this level and above are written."""
+    """The current level: messages of this level and above are written."""
     configured: Literal["trace", "debug", "info", "notice", "warning", "error", "critical"]
     """The level in the configuration."""
 
 
 class JournalLevel(_JournalLevelRequired, total=False):
     until: Timestamp
-    """When the configured level is restored, unless that is in force."""
+    """The time at which the configured level is restored; absent while it is the current one."""
 
 
 class _DaemonInfoResultRequired(TypedDict):
     name: str
-    """Sdkd."""
+    """The daemon's name: `sdkd`."""
     version: str
     """The daemon's version."""
     apiVersion: str
@@ -264,22 +264,22 @@ class _DaemonInfoResultRequired(TypedDict):
     pid: int
     """The process id."""
     startedAt: Timestamp
-    """When it started."""
+    """The time at which the daemon started."""
     kinds: List[KindName]
-    """The kinds of instance it hosts."""
+    """The kinds of instance that the daemon hosts."""
     limits: Dict[str, float]
-    """The limits for callers other than admins; durations in seconds."""
+    """The limits for callers other than admins, by name. Durations are in seconds."""
     restartCount: int
-    """How often it was started on this state before."""
+    """The number of earlier starts on this state."""
 
 
 class DaemonInfoResult(_DaemonInfoResultRequired, total=False):
     proxy: DaemonInfoResultProxy
-    """For admins: the proxy to the vendors, where an instance has none of its own."""
+    """The proxy to the vendors of instances that have none of their own; for admins only."""
     paths: DaemonInfoResultPaths
-    """Where its files are; for admins only."""
+    """The paths of the daemon's files; for admins only."""
     journal: JournalLevel
-    """What goes to the journal; for admins only."""
+    """The level of the journal; for admins only."""
 
 
 class DaemonMetricsResult(TypedDict):
@@ -291,79 +291,79 @@ class DaemonMetricsResult(TypedDict):
 
 class ReloadCounts(TypedDict):
     added: int
-    """New ones."""
+    """The number of new instances."""
     changed: int
-    """Changed ones."""
+    """The number of changed instances."""
     removed: int
-    """Those that are gone."""
+    """The number of removed instances."""
     unchanged: int
-    """Those that are as they were."""
+    """The number of unchanged instances."""
 
 
 class _ReloadProblemRequired(TypedDict):
     message: str
-    """What happened and what to do."""
+    """The message: what happened and what to do."""
 
 
 class ReloadProblem(_ReloadProblemRequired, total=False):
     instance: InstanceID
-    """The instance, if it is about one."""
+    """The instance that the problem is about, if any."""
     key: str
-    """The key of the configuration, if it is about one."""
+    """The configuration key that the problem is about, if any."""
 
 
 class DaemonReloadResult(TypedDict):
     added: List[InstanceID]
-    """Those that are new."""
+    """The new instances."""
     changed: List[InstanceID]
-    """Those that were changed."""
+    """The changed instances."""
     removed: List[InstanceID]
-    """Those that are gone."""
+    """The removed instances."""
     unchanged: List[InstanceID]
-    """Those that are as they were."""
+    """The unchanged instances."""
     counts: ReloadCounts
-    """How many of each, also of those that the lists leave out."""
+    """The number of instances in each category, including those that the lists omit."""
     problems: List[ReloadProblem]
-    """What could not be put in force."""
+    """The problems with parts of the configuration that could not be applied; at most 50."""
 
 
 class DaemonRotateKeyResult(TypedDict):
     rewrapped: int
-    """How many data keys of instances and their pending deliveries."""
+    """The number of data keys that were wrapped under the new master key."""
 
 
 class UserLoggedInData(TypedDict, total=False):
     user: User
     """The user that is signed in now."""
     hints: List[str]
-    """Findings about the credential, such as nearExpiry."""
+    """The findings about the credential, such as nearExpiry."""
 
 
 class _UserLoggedInEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["userLoggedIn"]
     """The vendor has accepted a login, an exchange or an authorization."""
     data: UserLoggedInData
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class UserLoggedInEvent(_UserLoggedInEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class _UserLoggedOutDataRequired(TypedDict):
     cause: LogoutCause
-    """Why."""
+    """The cause of the logout."""
 
 
 class UserLoggedOutData(_UserLoggedOutDataRequired, total=False):
@@ -373,53 +373,53 @@ class UserLoggedOutData(_UserLoggedOutDataRequired, total=False):
 
 class _UserLoggedOutEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["userLoggedOut"]
     """The user is gone, and what was stored for them is wiped."""
     data: UserLoggedOutData
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class UserLoggedOutEvent(_UserLoggedOutEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class LoginSupersededData(TypedDict):
     operation: str
     """The operation of the login."""
     by: SupersedingCall
-    """What the later call asked for."""
+    """The request of the later call."""
 
 
 class _LoginSupersededEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["loginSuperseded"]
     """An accepted login ended, because a later call asked for something else."""
     data: LoginSupersededData
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class LoginSupersededEvent(_LoginSupersededEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class LogoutFailedData(TypedDict):
@@ -431,31 +431,31 @@ class LogoutFailedData(TypedDict):
 
 class _LogoutFailedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["logoutFailed"]
     """The vendor could not be told of a logout; everything is kept."""
     data: LogoutFailedData
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class LogoutFailedEvent(_LogoutFailedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class _AuthenticationFailedDataRequired(TypedDict):
     reason: Reason
     """The stable name."""
     message: str
-    """What happened and what to do next."""
+    """The message: what happened and what to do next."""
     hints: List[str]
     """Possible causes."""
 
@@ -471,53 +471,53 @@ class AuthenticationFailedData(_AuthenticationFailedDataRequired, total=False):
 
 class _AuthenticationFailedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["authenticationFailed"]
     """A login was refused, or no recovery helped; a new credential is needed."""
     data: AuthenticationFailedData
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class AuthenticationFailedEvent(_AuthenticationFailedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class TokenRefreshedData(TypedDict, total=False):
     tokenId: TokenID
     """The id of the new credential."""
     expiresAt: Timestamp
-    """When it expires, if that is known."""
+    """The time at which it expires, if that is known."""
 
 
 class _TokenRefreshedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["tokenRefreshed"]
     """The credential was renewed."""
     data: TokenRefreshedData
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class TokenRefreshedEvent(_TokenRefreshedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class _RefreshFailedDataRequired(TypedDict):
@@ -527,29 +527,29 @@ class _RefreshFailedDataRequired(TypedDict):
 
 class RefreshFailedData(_RefreshFailedDataRequired, total=False):
     nextAttemptAt: Timestamp
-    """When the token provider is asked again."""
+    """The time at which the token provider is asked again."""
 
 
 class _RefreshFailedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["refreshFailed"]
-    """A renewal failed; the present credential stays in use while it lives."""
+    """A renewal failed; the present credential stays in use while it is valid."""
     data: RefreshFailedData
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class RefreshFailedEvent(_RefreshFailedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class AnonymousUserCreatedData(TypedDict, total=False):
@@ -559,24 +559,24 @@ class AnonymousUserCreatedData(TypedDict, total=False):
 
 class _AnonymousUserCreatedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["anonymousUserCreated"]
     """A call that needs a user has created an anonymous one at the vendor."""
     data: AnonymousUserCreatedData
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class AnonymousUserCreatedEvent(_AnonymousUserCreatedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class FellBackToAnonymousData(TypedDict):
@@ -586,24 +586,24 @@ class FellBackToAnonymousData(TypedDict):
 
 class _FellBackToAnonymousEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["fellBackToAnonymous"]
     """Authentication failed, and the visitor continues as an anonymous one."""
     data: FellBackToAnonymousData
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class FellBackToAnonymousEvent(_FellBackToAnonymousEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 _UserMergedDataOddRequired = TypedDict("_UserMergedDataOddRequired", {"from": "str"})
@@ -618,101 +618,101 @@ class UserMergedData(_UserMergedDataOddRequired):
 
 class _UserMergedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["userMerged"]
     """The vendor has merged two users into one."""
     data: UserMergedData
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class UserMergedEvent(_UserMergedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class _IdentityChangedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["identityChanged"]
     """An identity was set."""
     data: Dict[str, Any]
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class IdentityChangedEvent(_IdentityChangedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class IdentityWipedData(TypedDict):
     storage: int
-    """Values in storage."""
+    """The number of values in storage."""
     pushes: int
-    """Push registrations."""
+    """The number of push registrations."""
     tokens: int
-    """Tokens."""
+    """The number of tokens."""
     storageEpoch: str
     """The new storage epoch."""
 
 
 class _IdentityWipedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["identityWiped"]
     """What was stored for the identity was destroyed; comes before the next user's login."""
     data: IdentityWipedData
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class IdentityWipedEvent(_IdentityWipedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class _SettingsUpdatedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["settingsUpdated"]
     """Authentication settings were set, or forgotten."""
     data: Dict[str, Any]
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class SettingsUpdatedEvent(_SettingsUpdatedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class _NetworkErrorDataRequired(TypedDict):
@@ -727,24 +727,24 @@ class NetworkErrorData(_NetworkErrorDataRequired, total=False):
 
 class _NetworkErrorEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["networkError"]
     """The vendor can't be reached or answers badly; at most one a minute while it lasts."""
     data: NetworkErrorData
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class NetworkErrorEvent(_NetworkErrorEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class _PushDataRequired(TypedDict):
@@ -754,367 +754,367 @@ class _PushDataRequired(TypedDict):
 
 class PushData(_PushDataRequired, total=False):
     user: User
-    """Whose it is."""
+    """The user of the registration."""
 
 
 class _PushRegisteredEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["pushRegistered"]
     """A device was registered for push messages."""
     data: PushData
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class PushRegisteredEvent(_PushRegisteredEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class _PushUnregisteredEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["pushUnregistered"]
     """A registration for push messages has ended."""
     data: PushData
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class PushUnregisteredEvent(_PushUnregisteredEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class _PushOrphanedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["pushOrphaned"]
     """A registration stays at the vendor although its user is gone."""
     data: PushData
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class PushOrphanedEvent(_PushOrphanedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class _DelegateAttachedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["delegateAttached"]
     """A connection answers for the instance now."""
     data: Dict[str, Any]
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class DelegateAttachedEvent(_DelegateAttachedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class _DelegateDetachedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["delegateDetached"]
     """A connection answers no more for the instance."""
     data: Dict[str, Any]
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class DelegateDetachedEvent(_DelegateDetachedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class _BreakerOpenedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["breakerOpened"]
     """The token provider failed too often and is left alone for a while."""
     data: Dict[str, Any]
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class BreakerOpenedEvent(_BreakerOpenedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class _BreakerClosedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["breakerClosed"]
     """The token provider answers again."""
     data: Dict[str, Any]
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class BreakerClosedEvent(_BreakerClosedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class _InstanceCreatedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["instanceCreated"]
     """The instance was made."""
     data: Dict[str, Any]
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class InstanceCreatedEvent(_InstanceCreatedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class Access(TypedDict, total=False):
     observe: List[AccessRule]
-    """Who reads state and events."""
+    """The rules for reading state and events."""
     use: List[AccessRule]
-    """Who gets tokens and opens sessions."""
+    """The rules for getting tokens and opening sessions."""
     control: List[AccessRule]
-    """Who logs in and out."""
+    """The rules for logging in and out."""
 
 
 class InstanceUpdatedData(TypedDict, total=False):
     changed: List[str]
-    """What differs, such as settings or access."""
+    """The members that differ, such as settings or access."""
     access: Access
     """The new access rules if they changed and have at most 4 KiB."""
 
 
 class _InstanceUpdatedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["instanceUpdated"]
     """Settings, provider, access or labels were changed."""
     data: InstanceUpdatedData
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class InstanceUpdatedEvent(_InstanceUpdatedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class _InstanceDeletedEventRequired(TypedDict):
     cursor: Cursor
-    """Its position in the daemon's order."""
+    """The event's position in the daemon's total order of events, as an opaque string."""
     time: Timestamp
-    """When it happened."""
+    """The time at which the event happened."""
     instance: InstanceID
-    """The instance that it is about."""
+    """The instance that the event is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     type: Literal["instanceDeleted"]
     """The instance was deleted, with all that it stored."""
     data: Dict[str, Any]
-    """Its details."""
+    """The details of the event: up to 8 KiB, without secrets."""
 
 
 class InstanceDeletedEvent(_InstanceDeletedEventRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     operation: str
-    """The operation that it completes."""
+    """The operation that the event completes, for methods that respond with `accepted`."""
 
 
 class _EventsListResultRequired(TypedDict):
     events: List[Event]
     """The events, oldest first."""
     cursor: Cursor
-    """The end of what was read."""
+    """The cursor up to which events were read."""
 
 
 class EventsListResult(_EventsListResultRequired, total=False):
     next: Cursor
-    """Give it as since for the next page."""
+    """The cursor to pass as `since` for the next page; absent if there is none now."""
     gap: bool
-    """True when events after since are no longer kept."""
+    """Whether events after `since` are no longer stored; absent if all are."""
 
 
 class _ServiceRequired(TypedDict):
     state: InstanceState
-    """Where the service stands."""
+    """The service's state."""
     user: User
-    """Who is signed in."""
+    """The user that is signed in."""
 
 
 class Service(_ServiceRequired, total=False):
     expiresAt: Timestamp
-    """When its token ends."""
+    """The time at which the token expires."""
 
 
 class _BridgeRequired(TypedDict):
     state: BreakerState
     """The breaker's state."""
     attached: int
-    """How many delegates are attached."""
+    """The number of attached delegates."""
 
 
 class Bridge(_BridgeRequired, total=False):
     nextAttemptAt: Timestamp
-    """When the provider is asked again."""
+    """The time at which the provider is asked again."""
     lastExit: str
-    """How the last run ended, such as 0, 75, signal 9, timeout."""
+    """The way in which the last run ended, such as 0, 75, signal 9, timeout."""
 
 
 class LastError(TypedDict):
     reason: Reason
     """The stable name."""
     message: str
-    """One sentence."""
+    """The message: one sentence."""
     at: Timestamp
-    """When."""
+    """The time of the failure."""
 
 
 class _PendingRequired(TypedDict):
     id: str
-    """Its name."""
+    """The name of the delivery."""
     purpose: str
-    """What the vendor is told, such as revoke, unregisterPush, logout."""
+    """The purpose: revoke, unregisterPush or logout."""
     attempts: int
-    """How often it was tried."""
+    """The number of attempts so far."""
     deadline: Timestamp
-    """When it is given up."""
+    """The time at which it is abandoned."""
 
 
 class Pending(_PendingRequired, total=False):
     service: str
-    """The service it is about."""
+    """The service that it is about."""
     nextAttemptAt: Timestamp
-    """When it is tried again."""
+    """The time of the next attempt."""
 
 
 class _InstanceRequired(TypedDict):
     instance: InstanceID
-    """Its id."""
+    """The instance's id."""
     kind: KindName
-    """Its SDK."""
+    """The instance's kind."""
     source: InstanceSource
-    """Whether a file or a call made it."""
+    """The instance's origin: a file or a call."""
     state: InstanceState
-    """Where it stands."""
+    """The instance's state."""
     user: User
-    """Who is signed in."""
+    """The user that is signed in."""
     labels: Dict[str, str]
     """The operator's labels."""
     settings: Dict[str, Any]
-    """Its settings, secrets redacted."""
+    """The settings without secrets."""
     bridge: Bridge
-    """How the delegate bridge stands."""
+    """The state of the delegate bridge."""
     access: Access
-    """Who may do what."""
+    """The rules for callers other than the owner and admins."""
     createdAt: Timestamp
-    """When it was made."""
+    """The time at which the instance was created."""
     storageEpoch: str
-    """Changes with every wipe."""
+    """The storage epoch, which changes with every wipe."""
 
 
 class Instance(_InstanceRequired, total=False):
     services: Dict[str, Service]
-    """Its services, for kinds that have several."""
+    """The services, for kinds that have several."""
     provider: Dict[str, Any]
-    """Its token provider; for admins only."""
+    """The token provider; for admins only."""
     expiresAt: Timestamp
-    """When the token ends."""
+    """The time at which the token expires."""
     lastError: LastError
     """The last failure."""
     degraded: Literal["anonymousFallback"]
-    """Why it is not what it was set up for."""
+    """The reason why the instance is degraded."""
     pending: List[Pending]
-    """What the vendor must still be told."""
+    """The deliveries to the vendor that are still to be made."""
 
 
 class _InstanceListResultRequired(TypedDict):
     instances: List[Instance]
-    """The instances, by id."""
+    """The instances, sorted by id."""
 
 
 class InstanceListResult(_InstanceListResultRequired, total=False):
     next: InstanceID
-    """Where the next page begins; absent on the last."""
+    """The `after` of the next page; absent on the last page."""
     counts: Dict[str, int]
-    """How many instances there are in each state; only with `counts`."""
+    """The number of instances in each state; only with `counts`."""
 
 
 class MessagingLogoutUserResult(TypedDict):
     backendInformed: bool
-    """Whether the vendor was told."""
+    """Whether the vendor was informed."""
 
 
 class _PushRequired(TypedDict):
@@ -1123,11 +1123,11 @@ class _PushRequired(TypedDict):
     address: str
     """The device's address, masked."""
     user: User
-    """Whose it is."""
+    """The user of the registration."""
     orphaned: bool
     """Whether it is still at the vendor although its user is gone from here."""
     createdAt: Timestamp
-    """When it was made."""
+    """The time at which it was made."""
 
 
 class Push(_PushRequired, total=False):
@@ -1142,19 +1142,19 @@ class _PushListResultRequired(TypedDict):
 
 class PushListResult(_PushListResultRequired, total=False):
     next: str
-    """Where the next page begins; absent on the last."""
+    """The `after` of the next page; absent on the last page."""
 
 
 class _PushEndpointRequired(TypedDict):
     address: str
     """The device's address with its push service: a secret."""
     type: PushServiceType
-    """Whose push service it is."""
+    """The type of the device's push service."""
 
 
 class PushEndpoint(_PushEndpointRequired, total=False):
     locale: str
-    """The device's language."""
+    """The device's language, such as `de-DE`."""
 
 
 class PushRegisterResult(TypedDict):
@@ -1190,40 +1190,40 @@ class AuthenticationSettings(TypedDict, total=False):
     communityId: str
     """The community's id."""
     identityUrl: str
-    """Names the user, …/id/ORG/USER."""
+    """The URL that names the user, …/id/ORG/USER."""
     account: Dict[str, Any]
-    """Instead of the others: the Mobile SDK's account, in its own field names."""
+    """The Mobile SDK's account instead of the others, in its own field names."""
 
 
 class StorageGetResult(TypedDict):
     value: Any
-    """The value; null when there is none."""
+    """The value; `null` if there is none."""
     storageEpoch: str
-    """The epoch it belongs to."""
+    """The storage epoch that the value belongs to."""
 
 
 class StorageEntry(TypedDict):
     key: str
     """The key."""
     bytes: int
-    """The size of its value."""
+    """The bytes of the value as JSON text."""
 
 
 class _StorageListResultRequired(TypedDict):
     keys: List[StorageEntry]
     """The keys of the page, sorted."""
     storageEpoch: str
-    """The epoch they belong to."""
+    """The storage epoch that the keys belong to."""
 
 
 class StorageListResult(_StorageListResultRequired, total=False):
     next: str
-    """Where the next page begins; absent on the last."""
+    """The `after` of the next page; absent on the last page."""
 
 
 class _ShownSupportIdentityRequired(TypedDict):
     type: SupportIdentityType
-    """Its type."""
+    """The type of the identity."""
 
 
 class ShownSupportIdentity(_ShownSupportIdentityRequired, total=False):
@@ -1240,80 +1240,80 @@ class SupportGetIdentityResult(TypedDict):
 
 class _SupportIdentityRequired(TypedDict):
     type: SupportIdentityType
-    """Must be what the account is set up for."""
+    """The type that the account is set up for."""
 
 
 class SupportIdentity(_SupportIdentityRequired, total=False):
     name: str
-    """Of an anonymous user: what to call them."""
+    """The name of an anonymous user."""
     email: str
-    """Of an anonymous user: where they can be reached."""
+    """The e-mail of an anonymous user."""
     token: str
-    """Of a jwt identity: the opaque unique id, a secret; without it the delegate or token provider supplies it."""
+    """The opaque unique id of a jwt identity, a secret; without it the delegate or token provider supplies it."""
 
 
 class WipedCounts(TypedDict):
     storage: int
-    """Values in storage."""
+    """The number of values in storage."""
     pushes: int
-    """Push registrations."""
+    """The number of push registrations."""
     tokens: int
-    """Tokens."""
+    """The number of tokens."""
 
 
 class _SupportSetIdentityResultRequired(TypedDict):
     changed: bool
-    """False when the identity was the same and nothing was to do."""
+    """Whether the vendor has accepted the identity; false when it was set already."""
 
 
 class SupportSetIdentityResult(_SupportSetIdentityResultRequired, total=False):
     wiped: WipedCounts
-    """What was destroyed of the former identity."""
+    """The destroyed values of the former identity."""
 
 
 class DelegateUser(TypedDict, total=False):
     id: str
-    """The vendor's id."""
+    """The vendor's id of the user."""
     externalId: str
-    """The id that the owner gave."""
+    """The owner's id of the user."""
 
 
 class _DelegateFailureRequired(TypedDict):
     reason: Reason
-    """The stable name."""
+    """The stable name of the cause, as in `Reason`."""
 
 
 class DelegateFailure(_DelegateFailureRequired, total=False):
     code: str
-    """The vendor's own code."""
+    """The vendor's error code."""
     description: str
-    """The vendor's own words."""
+    """The vendor's error description."""
     httpStatus: int
     """The vendor's HTTP status."""
 
 
 class _DelegateQuestionRequired(TypedDict):
     version: int
-    """The form of the question: 1."""
+    """The version of the question's format: 1."""
     question: DelegateQuestionName
-    """Which question it is."""
+    """The type of the question."""
     instance: InstanceID
-    """Who asks."""
+    """The instance that the question is about."""
     kind: KindName
-    """The instance's SDK."""
+    """The instance's kind."""
     attempt: int
-    """Which attempt this is."""
+    """The number of the attempt, starting at 1."""
     deadline: Timestamp
-    """When an answer comes too late."""
+    """The time after which a response comes too late."""
 
 
 class DelegateQuestion(_DelegateQuestionRequired, total=False):
     service: str
     """The service, for kinds that have several."""
     user: DelegateUser
-    """Who needs the credential."""
+    """The user for whom the credential is requested, if known."""
     error: DelegateFailure
-    """What went wrong."""
+    """The failure that led to the question, if any."""
 
 
 _GapOdd = TypedDict("_GapOdd", {"from": "str"}, total=False)
@@ -1329,33 +1329,33 @@ class DelegateTokenAnswer(TypedDict, total=False):
     token: str
     """The token."""
     expiresAt: Union[Timestamp, float]
-    """When it ends."""
+    """The time at which the token expires."""
     uniqueId: str
     """The owner's id of the user."""
     scheme: str
-    """How the token is to be read."""
+    """The authentication scheme of the token."""
     signature: str
     """The owner's signature."""
     isEncrypted: bool
     """Whether the token is encrypted."""
     defer: bool
-    """True passes the question on."""
+    """Whether to pass the question on."""
 
 
 class DelegateServiceAnswer(TypedDict, total=False):
     authenticate: bool
-    """Whether to authenticate."""
+    """Whether to authenticate; otherwise the user is a guest."""
     settings: Dict[str, Any]
-    """The settings to do it with."""
+    """The settings to authenticate with. They may hold secrets."""
     defer: bool
-    """True passes the question on."""
+    """Whether to pass the question on."""
 
 
 class DelegateGuestAnswer(TypedDict, total=False):
     proceed: bool
-    """True asks for settings again, false goes on as a guest."""
+    """Whether to authenticate again: `true` requests new settings, `false` makes the user a guest."""
     defer: bool
-    """True passes the question on."""
+    """Whether to pass the question on."""
 
 
 InstanceID = str
@@ -1380,7 +1380,9 @@ Cursor = str
 LogoutCause = Literal["explicit", "implicit", "deauthorized", "switch", "guest"]
 SupersedingCall = Literal["login", "logout", "deauthorize"]
 AccessRule = str
-"""Rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +."""
+"""Rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER, user-scope:NAME@USER or *, joined
+with +.
+"""
 Event = Union[
     UserLoggedInEvent, UserLoggedOutEvent, LoginSupersededEvent, LogoutFailedEvent, AuthenticationFailedEvent,
     TokenRefreshedEvent, RefreshFailedEvent, AnonymousUserCreatedEvent, FellBackToAnonymousEvent, UserMergedEvent,
