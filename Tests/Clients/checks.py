@@ -1,5 +1,5 @@
 """The checks of the client libraries that need no conformance driver."""
-import functools, glob, os, platform, re, shutil, subprocess, tempfile
+import functools, glob, json, os, platform, re, shutil, subprocess, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -87,6 +87,40 @@ def files(binaries):
 
     yield "the contract is that of the daemon", compare
 
+    def packages():
+        """What is read in a package, where the source tree is not."""
+        with open(os.path.join(ROOT, "LICENSE"), encoding="utf-8") as file:
+            licence = file.read()
+        for folder in (PYTHON, JAVASCRIPT, GO):
+            with open(os.path.join(folder, "LICENSE"), encoding="utf-8") as file:
+                assert file.read() == licence, f"{folder} has another licence"
+            with open(os.path.join(folder, "README.md"), encoding="utf-8") as file:
+                dead = [link for link in re.findall(r"\]\((?!https?:|#)([^)]*)\)", file.read())]
+            assert not dead, f"{folder}/README.md leads out of the package: {dead}"
+        with open(os.path.join(JAVASCRIPT, "package.json"), encoding="utf-8") as file:
+            package = json.load(file)
+        assert package["keywords"] and package["author"] and package["license"] == "Apache-2.0", package
+        missing = [name for name in package["files"] if not glob.glob(os.path.join(JAVASCRIPT, name))]
+        assert not missing, missing
+
+    yield "the packages of the clients have their licence, and READMEs whose links lead somewhere", packages
+
+    def comments():
+        """No word of a generated comment is alone on its last line."""
+        found = []
+        for path in glob.glob(os.path.join(CLIENTS, "*", "**"), recursive=True):
+            with open(path, encoding="utf-8") if path.endswith((".ts", ".go", ".py")) else open(os.devnull) as file:
+                lines = file.read().splitlines()
+            if "make-clients" not in "".join(lines[:1]):
+                continue
+            for before, line in zip(lines, lines[1:]):
+                pair = [re.fullmatch(r"\s*(?://|\*|) (\S.*)", one) for one in (before, line)]
+                if all(pair) and re.fullmatch(r"[\w'`]+\.", pair[1][1]) and len(before) > 60:
+                    found.append(f"{os.path.basename(path)}: {line.strip()}")
+        assert not found, "\n".join(found)
+
+    yield "no word of a generated comment is alone on a line", comments
+
 
 def types(binaries):
     """What the type checkers say."""
@@ -157,6 +191,12 @@ def wheel(binaries):
             built = glob.glob(os.path.join(folder, "sdkd-*-py3-none-any.whl"))
             into = os.path.join(folder, "into")
             command(*pip, "install", "--quiet", "--root-user-action", "ignore", "--no-index", "--target", into, *built)
+            metadata = glob.glob(os.path.join(into, "sdkd-*.dist-info"))[0]
+            assert glob.glob(os.path.join(metadata, "**", "LICENSE"), recursive=True), "the wheel has no licence"
+            with open(os.path.join(metadata, "METADATA"), encoding="utf-8") as file:
+                found = file.read()
+            for line in ("Author", "Keywords: sdkd,", "Classifier: Typing :: Typed", "# sdkd for Python"):
+                assert line in found, f"{line} is missing in the metadata of the wheel"
             for name in ("py.typed", "types.py", os.path.join("aio", "_methods.py")):
                 assert os.path.exists(os.path.join(into, "sdkd", name)), f"{name} is missing in the wheel"
             command("/usr/bin/python3", "-c", "import sdkd", environment={**os.environ, "PYTHONPATH": into})
