@@ -54,7 +54,10 @@ extension FuzzTarget {
       case .unit, .everyone: break
       }
     }
-    _ = policy.matches(rule, Peer(pid: 1, uid: 1001, gid: 1001, process: PeerProcess(unit: "a.service")))
+    let scope = PeerProcess.UserUnit(unit: "app-\(text).scope", uid: 1001)
+    let process = PeerProcess(unit: "a.service", userUnit: scope)
+    _ = policy.matches(rule, Peer(pid: 1, uid: 1001, gid: 1001, process: process))
+    require(scope.application?.isEmpty != true, "\(scope.unit) is a scope of an application without a name.")
   }
 }
 
