@@ -13,14 +13,15 @@ import Testing
     try desk.create("desk", on: line, provider: try desk.mintingProvider())
     try desk.logIn(on: line)
     try line.call("token.refresh", ["instance": "desk"])
+    try line.call("token.get", ["instance": "desk"])
     for _ in 1...3 { try line.call("daemon.info") }
     return (desk, port)
   }
 
-  @Test("Prometheus scrapes the daemon and finds its numbers")
-  func scrape() throws {
+  /// Starts Prometheus, and waits until it has scraped the daemon. Returns the program, and a function that runs a query
+  /// and returns its series; `nil` if it is refused.
+  private func prometheus(_ desk: Desk, _ port: UInt16) throws -> (Program, web: UInt16, (String) throws -> [JSON]?) {
     try Counterpart.require("/usr/bin/prometheus", package: "prometheus")
-    let (desk, port) = try desk()
     let web = try Nginx.freePorts(1)[0]
     let configuration = try desk.write(
       "prometheus.yml",
@@ -35,22 +36,29 @@ import Testing
         "--config.file=\(configuration.path)", "--storage.tsdb.path=\(desk.folder.path)/tsdb",
         "--web.listen-address=127.0.0.1:\(web)",
       ], output: log, log: log)
-    defer { _ = prometheus.exit(within: 0) }
-    func query(_ text: String) throws -> [JSON] {
+    func query(_ text: String) throws -> [JSON]? {
       let run = try Counterpart.run(
         "/usr/bin/curl",
         ["-s", "--max-time", "10", "-G", "http://127.0.0.1:\(web)/api/v1/query", "--data-urlencode", "query=\(text)"],
         in: desk)
-      guard run.status == 0, let json = try? JSONParser.parse(run.output) else { return [] }
-      return json["data"]?["result"]?.arrayValue ?? []
+      guard run.status == 0, let json = try? JSONParser.parse(run.output) else { return nil }
+      return json["data"]?["result"]?.arrayValue
     }
-    func value(_ text: String) throws -> String? { try query(text).first?["value"]?.arrayValue?.last?.stringValue }
     try eventually("Prometheus has scraped the daemon: \(log.path)", within: 120) {
       if let status = prometheus.exit(within: 0) {
         throw Program.Failure(description: "prometheus ended with \(status): \(prometheus.logText)")
       }
-      return try value("up{job=\"sdkd\"}") == "1"
+      return try query("up{job=\"sdkd\"} == 1")?.count == 1
     }
+    return (prometheus, web, query)
+  }
+
+  @Test("Prometheus scrapes the daemon and finds its numbers")
+  func scrape() throws {
+    let (desk, port) = try desk()
+    let (prometheus, web, query) = try prometheus(desk, port)
+    defer { _ = prometheus.exit(within: 0) }
+    func value(_ text: String) throws -> String? { try query(text)?.first?["value"]?.arrayValue?.last?.stringValue }
     #expect(try value("sdkd_calls_total{method=\"daemon.info\",outcome=\"ok\"}") == "3")
     #expect(try value("sum(sdkd_provider_runs_total)") == "1")
     #expect(try value("count({job=\"sdkd\",__name__=~\"sdkd_.+_info\"})") != nil)
@@ -62,6 +70,44 @@ import Testing
     #expect(served > 10)
     #expect(families.count >= served)
     #expect(families.allSatisfy { $0["help"]?.stringValue?.isEmpty == false && $0["type"] != "unknown" })
+  }
+
+  @Test("Each query of the Grafana dashboard finds numbers of the daemon, and its panels are whole")
+  func dashboard() throws {
+    let (desk, port) = try desk()
+    let (prometheus, _, query) = try prometheus(desk, port)
+    defer { _ = prometheus.exit(within: 0) }
+    let path = Counterpart.script("../../../../Packaging/monitoring/sdkd.dashboard.json")
+    let json = try JSONParser.parse(String(contentsOfFile: path, encoding: .utf8))
+    let variables = json["templating"]?["list"]?.arrayValue?.compactMap { $0["name"]?.stringValue }
+    #expect(json["uid"] == "sdkd" && json["schemaVersion"]?.intValue != nil && variables == ["datasource", "instance"])
+    let panels = try #require(json["panels"]?.arrayValue)
+    #expect(panels.count > 10 && Set(panels.map { $0["id"]?.intValue }).count == panels.count)
+    var cells: Set<[Int]> = []
+    for panel in panels {
+      let title = panel["title"]?.stringValue ?? ""
+      for member in ["title", "description", "type"] {
+        #expect(panel[member]?.stringValue?.isEmpty == false, "\(title)")
+      }
+      #expect(panel["datasource"]?["uid"] == "${datasource}", "\(title)")
+      let place = ["x", "y", "w", "h"].map { panel["gridPos"]?[$0]?.intValue ?? -1 }
+      try #require(place.allSatisfy { $0 >= 0 } && place[2] * place[3] > 0 && place[0] + place[2] <= 24, "\(title)")
+      for x in place[0]..<place[0] + place[2] {
+        for y in place[1]..<place[1] + place[3] { #expect(cells.insert([x, y]).inserted, "\(title) is over another") }
+      }
+      let targets = panel["targets"]?.arrayValue ?? []
+      #expect(!targets.isEmpty && Set(targets.map { $0["refId"]?.stringValue }).count == targets.count, "\(title)")
+      for target in targets {
+        let text = try #require(target["expr"]?.stringValue)
+        #expect(text.contains("job=\"sdkd\",instance=~\"$instance\""), "\(title) mixes jobs or daemons: \(text)")
+        let ready = text.replacing("$instance", with: ".+").replacing("$__rate_interval", with: "1m")
+        #expect(!ready.contains("$"), "\(title): \(text)")
+        // A rate needs two scrapes.
+        try eventually("\(title) shows something: \(text)", within: 60) {
+          try #require(try query(ready), "\(title) is refused: \(text)").isEmpty == false
+        }
+      }
+    }
   }
 
   @Test("promtool finds nothing wrong with the classic text")
