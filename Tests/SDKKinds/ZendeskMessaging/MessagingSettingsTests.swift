@@ -47,4 +47,22 @@ import Testing
   func mistakesAreNamed(settings: JSONObject, expected: String) {
     #expect(member(settings) == expected)
   }
+
+  @Test("Settings decoded for many instances are as those decoded alone, and mistakes are told each time")
+  func sharing() throws {
+    let first: JSONObject = ["app_id": "a", "base_url": "https://own.test"]
+    let second = first.merged(with: ["realtime": "off"])
+    try Settings.sharing {
+      for object in [first, first, second, second, first] {
+        let decoded = try Settings.decode(MessagingSettings.self, from: object, at: "settings")
+        #expect(decoded.appId == "a")
+        #expect(decoded.realtime == (object["realtime"] == nil ? nil : .off))
+        for _ in 0..<2 {
+          #expect(throws: RPCError.self) {
+            try Settings.decode(MessagingSettings.self, from: object.merged(with: ["app_id": 1]), at: "settings")
+          }
+        }
+      }
+    }
+  }
 }
