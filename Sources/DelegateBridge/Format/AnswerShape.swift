@@ -54,9 +54,9 @@ enum AnswerShape {
   private static func words(_ violation: JSONSchemaViolation, _ question: BridgeQuestion) -> String {
     let known = (schema(of: question.name).members ?? []).map(\.name)
     switch violation.problem {
-    case .unknown(let nearest?):
+    case .unknown(let nearest?, _):
       return "answered \(question.name.rawValue) with an unknown member; did it mean \(nearest)?"
-    case .unknown(nil):
+    case .unknown(nil, _):
       return "answered \(question.name.rawValue) with an unknown member; known are \(known.joined(separator: ", "))"
     case .missing: return "answered \(question.name.rawValue) without \(violation.member)"
     case .wrong(let expected): return "answered with a wrong \(violation.member); it must be \(expected)"

@@ -100,7 +100,7 @@ extension RPCError {
   /// Returns -32602 for a violation of the method's schema.
   public static func invalidParams(_ violation: JSONSchemaViolation) -> RPCError {
     var nearest: String?
-    if case .unknown(let name) = violation.problem { nearest = name }
+    if case .unknown(let name, _) = violation.problem { nearest = name }
     return invalidParams(
       violation.sentence, member: violation.member.isEmpty ? nil : violation.member, nearest: nearest)
   }

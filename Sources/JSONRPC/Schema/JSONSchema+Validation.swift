@@ -2,10 +2,10 @@
 public struct JSONSchemaViolation: Error, Sendable, Hashable {
   /// The kind of a violation.
   public enum Problem: Sendable, Hashable {
-    /// A member that the shape does not have; with the nearest known name, if one is near.
-    case unknown(nearest: String?)
-    /// A required member that is absent.
-    case missing
+    /// A member that the shape does not have; with the nearest known name, if one is near, and all known names.
+    case unknown(nearest: String?, known: [String])
+    /// A required member that is absent, a description of its values, and the names of others that are absent too.
+    case missing(expected: String, others: [String])
     /// A value of another type or outside its bounds.
     case wrong(expected: String)
   }
@@ -15,12 +15,19 @@ public struct JSONSchemaViolation: Error, Sendable, Hashable {
   /// The kind of the violation.
   public let problem: Problem
 
+  /// The maximum number of known names in a sentence.
+  private static let names = 16
+
   /// The violation as a sentence that says what to do.
   public var sentence: String {
     switch problem {
-    case .unknown(let nearest?): "The member \(member) is not known; did you mean \(nearest)?"
-    case .unknown(nil): "The member \(member) is not known; leave it out."
-    case .missing: "The member \(member) is missing."
+    case .unknown(let nearest?, _): "The member \(member) is not known; did you mean \(nearest)?"
+    case .unknown(nil, []): "The member \(member) is not known; leave it out."
+    case .unknown(nil, let known):
+      "The member \(member) is not known; known are \(known.prefix(Self.names).joined(separator: ", "))"
+        + (known.count > Self.names ? ", …" : ".")
+    case .missing(let expected, []): "The member \(member) is missing; it takes \(expected)."
+    case .missing(_, let others): "The members \(([member] + others).joined(separator: ", ")) are missing."
     case .wrong(let expected):
       member.isEmpty ? "\(expected.capitalizedFirst) is expected." : "The member \(member) must be \(expected)."
     }
@@ -74,14 +81,18 @@ extension JSONSchema {
     guard let object = value.objectValue else { return wrong(path) }
     for member in object.members where !members.contains(where: { $0.name.hasSameBytes(as: member.key) }) {
       let name = member.key.clipped(toUTF8: 64)
+      let known = members.map(\.name)
       return JSONSchemaViolation(
-        member: Self.join(path, name), problem: .unknown(nearest: name.nearest(in: members.map(\.name))))
+        member: Self.join(path, name), problem: .unknown(nearest: name.nearest(in: known), known: known))
     }
-    for member in members {
+    for (index, member) in members.enumerated() {
       let memberPath = Self.join(path, member.name)
       guard let inner = object[member.name] else {
-        if member.isRequired { return JSONSchemaViolation(member: memberPath, problem: .missing) }
-        continue
+        guard member.isRequired else { continue }
+        let others = members[(index + 1)...].filter { $0.isRequired && object[$0.name] == nil }
+        return JSONSchemaViolation(
+          member: memberPath,
+          problem: .missing(expected: member.schema.expectation, others: others.map { Self.join(path, $0.name) }))
       }
       if !member.isRequired, inner.isNull { continue }
       if let found = member.schema.violation(in: inner, at: memberPath) { return found }

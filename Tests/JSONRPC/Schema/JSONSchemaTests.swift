@@ -39,9 +39,10 @@ struct JSONSchemaTests {
   }
 
   @Test(arguments: [
-    (#"{"value":1}"#, "instance", "The member instance is missing."),
+    (#"{"value":1}"#, "instance", "The member instance is missing; it takes a string."),
+    (#"{"limit":1}"#, "instance", "The members instance, value are missing."),
     (#"{"instance":null,"value":1}"#, "instance", "The member instance must be a string."),
-    (#"{"instance":"a"}"#, "value", "The member value is missing."),
+    (#"{"instance":"a"}"#, "value", "The member value is missing; it takes any value."),
     (#"{"instance":"a","value":1,"limit":0}"#, "limit", "The member limit must be a whole number from 1 to 5."),
     (#"{"instance":"a","value":1,"limit":1.5}"#, "limit", "The member limit must be a whole number from 1 to 5."),
     (#"{"instance":"a","value":1,"atLeast":1}"#, "atLeast", "The member atLeast must be a whole number of at least 2."),
@@ -56,12 +57,19 @@ struct JSONSchemaTests {
     (#"{"instance":"a","value":1,"labels":{"a":1}}"#, "labels.a", "The member labels.a must be a string."),
     (#"{"instance":"a","value":1,"labels":[]}"#, "labels", "The member labels must be an object."),
     (#"{"instance":"a","value":1,"wait":true}"#, "wait", "The member wait must be a number, or a string (duration)."),
-    (#"{"instance":"a","value":1,"provider":{}}"#, "provider.command", "The member provider.command is missing."),
+    (
+      #"{"instance":"a","value":1,"provider":{}}"#, "provider.command",
+      "The member provider.command is missing; it takes an array."
+    ),
     (#"{"instance":"a","value":1,"provider":1}"#, "provider", "The member provider must be an object, or null."),
     (#"{"instance":"a","value":1,"state":"of"}"#, "state", "The member state must be one of on, off."),
     (#"{"instance":"a","value":1,"flag":"true"}"#, "flag", "The member flag must be true or false."),
     (#"{"instances":"a","value":1}"#, "instances", "The member instances is not known; did you mean instance?"),
-    (#"{"zzzzzzzzzz":1}"#, "zzzzzzzzzz", "The member zzzzzzzzzz is not known; leave it out."),
+    (
+      #"{"zzzzzzzzzz":1}"#, "zzzzzzzzzz",
+      "The member zzzzzzzzzz is not known; known are instance, limit, atLeast, access, labels, wait, provider, state, "
+        + "flag, value."
+    ),
     ("[]", "", "An object is expected."),
   ])
   func `What does not fit is named with its path`(text: String, member: String, sentence: String) throws {

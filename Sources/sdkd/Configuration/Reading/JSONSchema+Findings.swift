@@ -71,7 +71,7 @@ struct SchemaFinding: Sendable, Hashable {
 
   init(_ violation: JSONSchemaViolation) {
     switch violation.problem {
-    case .unknown(let nearest): self = .unknown(violation.member, nearest: nearest)
+    case .unknown(let nearest, _): self = .unknown(violation.member, nearest: nearest)
     case .missing: self = .missing(violation.member)
     case .wrong(let expected): self = .wrong(violation.member, expected)
     }
