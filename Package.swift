@@ -219,7 +219,8 @@ let package = Package(
       ],
       executable: true,
       tests: [
-        "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "SDKClientTesting", "OpenMetrics", .arguments,
+        "Concurrency", "Linux", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "SDKClientTesting",
+        "OpenMetrics", .arguments,
       ])
     + shared + (tested == nil ? checks : []),
   swiftLanguageModes: [.v6]

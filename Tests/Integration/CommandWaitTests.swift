@@ -50,6 +50,21 @@ import Testing
     #expect(waiter.exit(within: 60) == 5, "\(waiter.logText)")
   }
 
+  @Test("wait waits for a daemon that starts later, with and without an instance")
+  func waitingForTheDaemon() throws {
+    let desk = try Desk()
+    let late = try desk.sdkctl(["wait", "--timeout", "200ms"])
+    #expect(late.status == 75 && late.error.contains("The daemon has not answered in time. (timeout)"), "\(late.error)")
+    #expect(try desk.sdkctl(["wait", "--for", "locked"]).status == 2)
+    let daemon = try start(desk, ["wait", "--timeout", "120s"], "daemon")
+    let other = try start(desk, ["wait", "nope"], "other")
+    #expect(daemon.exit(within: 0) == nil)
+    try desk.start()
+    #expect(daemon.exit(within: 60) == 0, "\(daemon.logText)")
+    #expect(other.exit(within: 60) == 5, "\(other.logText)")
+    #expect(text(desk, "daemon").isEmpty)
+  }
+
   @Test("list --watch adds a line for each change, and for a deletion")
   func watching() throws {
     let desk = try Desk.open()
@@ -65,6 +80,24 @@ import Testing
     try line.call("instance.delete", ["instance": "two"])
     try eventually("the deletion is there") { text(desk, "watched").contains("deleted") }
     #expect(text(desk, "watched").components(separatedBy: "INSTANCE").count == 2, "one header")
+    watcher.signal(SIGINT)
+    #expect(watcher.exit(within: 10) == 0)
+  }
+
+  @Test("list --watch shows a logout once, though it has several events")
+  func watchingALogout() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    try desk.logIn(on: line)
+    let watcher = try start(desk, ["list", "--watch"], "watched")
+    try eventually("it has subscribed") {
+      try line.call("daemon.metrics")["text"]?.stringValue?.contains("sdkd_subscriptions 1\n") ?? false
+    }
+    #expect(try desk.sdkctl(["logout", "desk"]).status == 0)
+    try desk.create("last", on: line)
+    try eventually("the instance created last is there") { text(desk, "watched").contains("\nlast ") }
+    #expect(text(desk, "watched").components(separatedBy: "loggedOut").count == 2, "\(text(desk, "watched"))")
     watcher.signal(SIGINT)
     #expect(watcher.exit(within: 10) == 0)
   }
@@ -89,11 +122,30 @@ import Testing
       text.contains("Delete desk and all that it stores? [y/N]") && text.contains("Nothing was changed."), "\(text)")
   }
 
+  @Test("A terminal shows times by the machine's time zone")
+  func localTimes() throws {
+    let desk = try Desk.open()
+    try desk.create("desk", on: try desk.connect())
+    let json = try JSONParser.parse(try desk.sdkctl(["events", "-o", "jsonl", "--type", "instanceCreated"]).output)
+    let time = try #require(json["time"]?.stringValue)
+    let shown = desk.folder.appendingPathComponent("shown")
+    let program = try Program(
+      "/usr/bin/script", ["-qec", "'\(Program.path("sdkctl"))' events", "/dev/null"],
+      environment: ["SDKD_SOCKET": desk.socket, "TZ": "UTC", "COLUMNS": "200"], output: shown,
+      log: desk.folder.appendingPathComponent("log"))
+    #expect(program.exit(within: 60) == 0)
+    let text = try String(contentsOf: shown, encoding: .utf8)
+    #expect(text.contains("\(time.prefix(19).replacing("T", with: " "))  desk  instanceCreated"), "\(text)")
+  }
+
   @Test("Settings, hints and messages fit the daemon at hand")
   func words() throws {
     let desk = try Desk.open()
     let made = try desk.sdkctl(["create", "chat", "--kind", "zendesk.chat", "--setting", "account_key=12345678"])
-    #expect(made.status == 0 && made.output.contains("not paused"), "\(made.error)")
+    #expect(made.status == 0 && !made.output.contains("bridge.state"), "\(made.error)")
+    let bare = try desk.sdkctl(["create", "help", "--kind", "zendesk.support"])
+    #expect(
+      bare.status == 2 && bare.error.contains("settings.base_url, settings.app_id, settings.client_id are missing"))
     let near = try desk.sdkctl(["show", "caht"])
     #expect(near.status == 5 && near.error.contains("did you mean chat?") && near.error.contains("sdkctl list"))
     #expect(try desk.sdkctl(["list", "--kind", "zendesk.caht"]).error.contains("did you mean zendesk.chat?"))

@@ -36,6 +36,7 @@ struct ArgumentTests {
     (["--system", "config", "check", "x"], ["config", "check", "--system", "x"]),
     (["list", "--user"], ["list", "--user"]), (["--user"], ["--user"]), (["--socket", "/x"], ["--socket", "/x"]),
     (["--user", "--help"], ["--user", "--help"]), ([], []),
+    (["--json", "ls"], ["list", "--json"]), (["-o", "json", "get", "desk"], ["show", "-o", "json", "desk"]),
   ])
   func globalOptionsGoBehindTheVerb(_ line: [String], _ expected: [String]) {
     #expect(CommandLineOrder.normalized(line) == expected)
@@ -43,10 +44,27 @@ struct ArgumentTests {
 
   @Test(arguments: [
     (["-o", "json"], true), (["list", "--output", "jsonl"], true), (["-o=json"], true), (["-o", "table"], false),
-    (["call", "--", "-o", "json"], false), (["-o"], false),
+    (["call", "--", "-o", "json"], false), (["-o"], false), (["list", "--json"], true),
+    (["exec", "a", "--", "--json"], false),
+    (["create", "a", "--provider-command", "mint", "--json"], false), (["list", "-o", "name"], false),
   ])
   func whetherErrorsAreJSON(_ line: [String], _ expected: Bool) {
     #expect(CommandLineOrder.asksForJSON(line) == expected)
+  }
+
+  @Test(
+    "Verbs of other programs stand for those of this one",
+    arguments: [
+      (["ls", "--kind", "a"], ["list", "--kind", "a"]), (["rm", "desk"], ["delete", "desk"]),
+      (["describe", "desk"], ["show", "desk"]), (["info"], ["status"]), (["get"], ["list"]),
+      (["get", "--kind", "a", "-o", "json"], ["list", "--kind", "a", "-o", "json"]),
+      (["get", "desk"], ["show", "desk"]), (["get", "-o", "json", "desk"], ["show", "-o", "json", "desk"]),
+      (["version"], ["--version"]), (["-V"], ["--version"]), (["help", "ls"], ["help", "list"]),
+      (["help", "get"], ["help", "show"]), (["help"], ["help"]), (["show", "ls"], ["show", "ls"]),
+      (["exec", "desk", "--", "ls"], ["exec", "desk", "--", "ls"]), (["key", "ls"], ["key", "ls"]),
+    ])
+  func synonyms(_ line: [String], _ expected: [String]) {
+    #expect(CommandLineOrder.normalized(line) == expected)
   }
 
   @Test("A verb that is parsed by itself is the one of its name")
@@ -78,7 +96,8 @@ struct ArgumentTests {
       "list -w", "list --watch --no-headers", "show desk", "show desk --output jsonl", "status",
       "status --user -o json",
       "events", "events desk", "events -f desk --since c --type tokenRefreshed --type userLoggedIn",
-      "events --follow", "list --template {instance}",
+      "events --follow", "list --template {instance}", "list --json", "show desk --json -o json", "list -o name",
+      "events --cursor-file /x --since 1h", "token desk --file /x", "token -f --file /x desk --hook true",
     ])
   func plainLines(_ text: String) throws {
     let line = text.split(separator: " ").map(String.init)
@@ -92,7 +111,9 @@ struct ArgumentTests {
       "token", "token desk extra", "token desk --htp", "token desk --min-ttl", "token desk --min-ttl soon",
       "token desk --strict", "token desk --min-ttl=5m", "token desk --min-ttl 5m --min-ttl 6m", "token -- desk",
       "token desk --help", "token desk -h", "token desk --version", "token Desk", "token desk --http --http",
-      "token desk --service -x", "token desk --socket --user", "token desk --user --system", "token desk -o",
+      "token desk --service -x", "token desk --socket --user", "list --json -o yaml", "token desk --follow",
+      "token desk --file /x --hook true", "token desk --user --system",
+      "token desk -o",
       "token desk -ojson", "token desk -o=json", "token desk -o text", "token desk --out json",
       "token desk --tenant ../x",
       "token desk -H -x", "list desk", "list --watch -w", "list --label a", "list -wo json", "show", "status desk",
@@ -111,12 +132,13 @@ struct ArgumentTests {
     let values = [
       "host": "machine", "socket": "/x", "tenant": "acme", "output": "json", "template": "{a}", "timeout": "10s",
       "min-ttl": "5m", "service": "chat", "kind": "zendesk.chat", "state": "locked", "label": "a=b", "since": "c",
-      "type": "userLoggedIn",
+      "cursor-file": "/x", "file": "/x", "hook": "true", "type": "userLoggedIn",
     ]
     let verbs = try JSONParser.parse(Array(CommandRoot._dumpHelp().utf8))["command"]?["subcommands"]?.arrayValue ?? []
     let verb = try #require(verbs.first { $0["commandName"]?.stringValue == name })
     let start = [name] + (["token", "show"].contains(name) ? ["desk"] : [])
-    let ends = ["strict": ["--min-ttl", "5m"]]
+    var ends = ["strict": ["--min-ttl", "5m"], "hook": ["--file", "/x", "--follow"]]
+    if name == "token" { ends["follow"] = ["--file", "/x"] }
     var count = 0
     for option in verb["arguments"]?.arrayValue ?? [] where option["kind"] != "positional" {
       let names = option["names"]?.arrayValue ?? []

@@ -102,7 +102,7 @@ struct LogTests {
   func logLine() throws {
     let line = "2026-11-21T11:00:00.250Z warning instance=desk Renewal failed."
     let entry = try #require(LogEntry(line: line))
-    #expect(entry.text == "2026-11-21T11:00:00.250Z  warning  desk  Renewal failed.")
+    #expect(entry.text() == "2026-11-21T11:00:00.250Z  warning  desk  Renewal failed.")
     #expect(entry.json["level"] == "warning")
     let journal = LogEntry(journal: ["PRIORITY": "3", "MESSAGE": "m", "__REALTIME_TIMESTAMP": "1795284799697076"])
     #expect(journal.level == "error" && journal.message == "m" && journal.instance == nil)

@@ -7,8 +7,17 @@ import Testing
 @Suite struct BridgeWordsTests {
   private let now = Timestamp(secondsSince1970: 1_790_000_000)
 
-  private func words(_ bridge: JSON) -> JSON? {
-    BridgeWords.readable(["instance": "kiosk", "bridge": bridge], now: now)["bridge"]
+  private func words(_ bridge: JSON, provider: JSON = ["unit": "desk"]) -> JSON? {
+    BridgeWords.readable(["instance": "kiosk", "provider": provider, "bridge": bridge], now: now)["bridge"]
+  }
+
+  @Test("Without a provider nothing is said of pauses, until there was one")
+  func withoutAProvider() {
+    #expect(words(["state": "closed", "attached": 0], provider: nil) == [:])
+    #expect(words(["state": "closed", "attached": 2], provider: nil) == ["delegates": "2 attached"])
+    #expect(words(["state": "open"], provider: nil)?["state"] == "waiting after failures")
+    let unseen = BridgeWords.readable(["bridge": ["state": "closed", "attached": 1]], now: now)
+    #expect(unseen == ["bridge": ["delegates": "1 attached"]])
   }
 
   @Test func tellHowTheBreakerStands() {

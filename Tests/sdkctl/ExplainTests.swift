@@ -99,6 +99,28 @@ struct ExplainTests {
     #expect(try await explain("zendesk.chat").contains("chat.resetIdentity chat.setIdentity"))
   }
 
+  @Test("A method has its example, a kind what login reads, a shape its members, a status its reasons")
+  func examples() async throws {
+    let authorize = try await explain("chatCenter.authorize")
+    #expect(authorize.contains(#""identifier": "user-alice-7f3a""#) && authorize.contains(#""verified": true"#))
+    for (kind, words) in [
+      ("edna.chatcenter", #""identifier": "#), ("zendesk.messaging", "sdkctl login front-desk < FILE"),
+      ("zendesk.support", #""type": "#), ("salesforce.chat", "--service "), ("zendesk.chat", "eyJ"),
+    ] {
+      let text = try await explain(kind)
+      #expect(text.contains(words) && text.contains("login "), "\(text)")
+      // Either of two sets of settings is enough for Messaging.
+      #expect(text.contains(" (required): ") == (kind != "zendesk.messaging"), "\(text)")
+    }
+    let user = try await explain("ChatUser")
+    #expect(user.contains("identifier: secret; ") && user.contains("name?: ") && user.contains("chatCenter.authorize"))
+    #expect(try await explain("75").contains("providerBackoff"))
+    let document = try Self.document()
+    let json = Run()
+    #expect(await json.status("explain", "token.get", "--json") { _, _ in document } == 0)
+    #expect(try JSONParser.parse(json.output).arrayValue?.first?["example"]?["instance"] == "front-desk")
+  }
+
   @Test(
     "The sentence for people is shown in the language of the option",
     arguments: [
@@ -183,11 +205,11 @@ struct ExplainTests {
     for (word, hint) in [
       ("attach", "delegate.attach"), ("unregister", "push.unregister"), ("detach", "delegate.detach"),
       ("shouldAuthenticate", "delegate.shouldAuthenticate"), ("deauthorise", "deauthorizeUser"),
-      ("getTokn", "getToken"),
+      ("getTokn", "getToken"), ("tokn", "Token"), ("ChatUsr", "ChatUser"),
     ] {
       let run = Run()
       #expect(await run.status("explain", word) { _, _ in document } == 2)
-      #expect(run.errors.contains("did you mean \(hint)?"), "\(word): \(run.errors)")
+      #expect(run.errors.contains("did you mean \(hint)"), "\(word): \(run.errors)")
     }
   }
 

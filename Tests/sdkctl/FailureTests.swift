@@ -36,6 +36,26 @@ struct FailureTests {
         """)
   }
 
+  @Test("A long error on a terminal is broken between words, and is one line as JSON")
+  func longErrors() async {
+    let error = SDKError(
+      .state, .reauthNeeded, "The credential has ended and nobody can renew it; sign the user in again, please.",
+      hints: ["the first hint is so long that it does not fit into one line either"]
+    ).rpcError
+    let daemon = ScriptedDaemon()
+    daemon.otherwise { _, _ in throw error }
+    for (options, lines) in [([], 5), (["--json"], 1)] as [([String], Int)] {
+      var written: [UInt8] = []
+      _ = await Program.run(
+        ["show", "kiosk"] + options, output: Output { _ in },
+        errors: Output(isTerminal: true, width: 40) { written += $0 }, connector: daemon.connector)
+      let text = String(decoding: written, as: UTF8.self)
+      #expect(text.split(separator: "\n").count == lines, "\(text)")
+      if lines > 1 { #expect(text.split(separator: "\n").allSatisfy { $0.count <= 40 }) }
+      if lines > 1 { #expect(text.split(whereSeparator: \.isWhitespace).contains("credential")) }
+    }
+  }
+
   @Test func asJSON() async throws {
     let error = SDKError(.missing, .instanceNotFound, "No.").rpcError
     #expect(await run.status("-o", "json", "show", "kiosk") { _, _ in throw error } == 5)

@@ -61,6 +61,15 @@ struct HelpTests {
     #expect(bare.output == run.output)
   }
 
+  @Test("A verb that programs call is in no list, and has a help page", arguments: CompletionVerb.Shell.allCases)
+  func hiddenVerb(_ shell: CompletionVerb.Shell) async {
+    _ = await run.status("completion", shell.rawValue)
+    #expect(run.output.contains("lint-jwt") && !run.output.contains("stdio-bridge"))
+    let page = Run()
+    #expect(await page.status("stdio-bridge", "--help") == 0)
+    #expect(page.output.contains("Usage: sdkctl stdio-bridge"), "\(page.output)")
+  }
+
   @Test("The help of a verb has its usage, its arguments, its options and examples")
   func verbHelp() async {
     #expect(await run.status("help", "token") == 0)

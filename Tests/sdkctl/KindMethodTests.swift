@@ -68,6 +68,68 @@ struct KindMethodTests {
     }
   }
 
+  @Test("Params that the daemon refuses come with the place of the example")
+  func refusedParams() async {
+    let status = await run.status("login", "kiosk", input: "a.b.c\n") { method, params in
+      guard method != "test.signIn" else { throw RPCError(code: -32602, reason: "invalidParams", message: "No.") }
+      return answer(method, params)
+    }
+    #expect(status == 2)
+    #expect(run.errors.contains("hint: sdkctl explain test.signIn shows the params with an example"), "\(run.errors)")
+  }
+
+  @Test("login takes the answer of a token endpoint, as a text and as the contract's members")
+  func tokenEndpoints() async throws {
+    let answer = #"{"access_token":"a.b.c","token_type":"Bearer","expires_in":3600}"#
+    #expect(await run.status("login", "kiosk", input: answer, answer: self.answer) == 0)
+    #expect(run.calls.last?.params == ["instance": "kiosk", "jwt": "a.b.c"])
+    let refused = Run()
+    #expect(await refused.status("login", "kiosk", input: #"{"error":"invalid_grant"}"#, answer: self.answer) == 1)
+    #expect(refused.errors.contains("The token endpoint has refused: invalid_grant. (input)"))
+
+    let shape: JSON = ["properties": ["instanceUrl": [:], "accessToken": [:], "refreshToken": [:], "identityUrl": [:]]]
+    let command: JSON = ["verb": "login", "input": "json", "member": "settings"]
+    let document: JSON = [
+      "methods": [
+        [
+          "name": "own.set",
+          "params": [
+            ["name": "instance"],
+            ["name": "settings", "schema": ["oneOf": [["$ref": "#/components/schemas/S"], ["type": "null"]]]],
+          ],
+          "x-sdkd": ["kind": "own.kind", "commands": [command]],
+        ]
+      ],
+      "components": ["schemas": ["S": shape]],
+    ]
+    let method = try KindMethod.find(verb: "login", kind: "own.kind", in: document)
+    let salesforce =
+      #"{"access_token":"a","refresh_token":"r","instance_url":"https://a.example","id":"https://i","#
+      + #""scope":"chat","signature":"s","issued_at":"1"}"#
+    let id = try #require(InstanceIDs.kiosk)
+    #expect(
+      try method.params(instance: id, read: Array(salesforce.utf8), extra: [:])["settings"] == [
+        "accessToken": "a", "refreshToken": "r", "instanceUrl": "https://a.example", "identityUrl": "https://i",
+      ])
+    let own = #"{"accessToken":"a","x":1}"#
+    #expect(
+      try method.params(instance: id, read: Array(own.utf8), extra: [:])["settings"] == ["accessToken": "a", "x": 1])
+  }
+
+  @Test("A kind without a method of its own for the verb gets the common one")
+  func aCommonMethod() throws {
+    func method(_ name: String, _ extra: JSONObject) -> JSON {
+      var extra = extra
+      extra["commands"] = [["verb": "identity", "input": "none"]]
+      return ["name": .string(name), "params": [["name": "instance"]], "x-sdkd": .object(extra)]
+    }
+    let document: JSON = [
+      "methods": [method("instance.currentUser", [:]), method("own.getIdentity", ["kind": "own.kind"])]
+    ]
+    #expect(try KindMethod.find(verb: "identity", kind: "own.kind", in: document).name == "own.getIdentity")
+    #expect(try KindMethod.find(verb: "identity", kind: "third.kind", in: document).name == "instance.currentUser")
+  }
+
   @Test(arguments: ["", "\n", "one\ntwo"])
   func aTextIsOneLine(_ text: String) async {
     #expect(await run.status("login", "kiosk", input: text, answer: answer) == 1)

@@ -15,7 +15,12 @@ struct ListTests {
     }
     #expect(await run.status("list", answer: answer) == 0)
     #expect(run.output.isEmpty)
-    #expect(run.errors.hasPrefix("No instances that you can see. "))
+    #expect(run.errors == "No instances that you can see. sdkctl whoami shows your rights.\n")
+    let admin = Run()
+    _ = await admin.status("list") { method, params in
+      method == "daemon.info" ? ["paths": ["state": "/s"]] : answer(method, params)
+    }
+    #expect(admin.errors.hasSuffix("shows your rights, sdkctl create makes one.\n"))
     let kind = Run()
     #expect(await kind.status("list", "--kind", "zendesk.mesaging", answer: answer) == 0)
     #expect(kind.errors == "The daemon has no kind zendesk.mesaging; did you mean zendesk.messaging?\n")
@@ -64,6 +69,64 @@ struct ListTests {
   func noHeaders() async {
     _ = await run.status("list", "--no-headers") { _, _ in ["instances": [Samples.instance("a")]] }
     #expect(run.output == "a  test.kind  authenticated  alice  -  -\n")
+  }
+
+  @Test("-o name prints what each object is called, --json the same as -o json")
+  func names() async {
+    let answer: @Sendable (String, JSON) -> JSON = { _, _ in
+      ["instances": [Samples.instance("a"), Samples.instance("b")]]
+    }
+    #expect(await run.status("list", "-o", "name", answer: answer) == 0)
+    #expect(run.output == "a\nb\n")
+    let one = Run()
+    #expect(await one.status("show", "kiosk", "-o", "name") { _, _ in Samples.instance("kiosk") } == 0)
+    #expect(one.output == "kiosk\n")
+    let keys = Run()
+    #expect(await keys.status("storage", "list", "kiosk", "-o", "name") { _, _ in ["keys": [["key": "k"]]] } == 0)
+    #expect(keys.output == "k\n")
+    let none = Run()
+    #expect(await none.status("list", "-o", "name") { _, _ in ["instances": []] } == 0)
+    #expect(none.output.isEmpty && none.errors.isEmpty)
+    let (short, long) = (Run(), Run())
+    #expect(await short.status("ls", "--json", answer: answer) == 0)
+    #expect(await long.status("list", "-o", "json", answer: answer) == 0)
+    #expect(short.output == long.output && !short.output.isEmpty)
+  }
+
+  @Test("An instance is shown again only if it differs in what is shown")
+  func shownOnce() throws {
+    let now = Timestamp(secondsSince1970: 1_790_000_000)
+    for (isRow, expected) in [(true, [true, false, true, false, true]), (false, [true, false, true, true, true])] {
+      var shown = ShownInstances()
+      var signedOut = try #require(Samples.instance("a", state: "loggedOut", user: nil).objectValue)
+      let out = JSON.object(signedOut)
+      signedOut["storageEpoch"] = "other"
+      let steps = [Samples.instance("a"), Samples.instance("a"), out, .object(signedOut), Samples.instance("a")]
+      #expect(steps.map { shown.takes($0, isRow: isRow, now: now) } == expected)
+      #expect(shown.takes(Samples.instance("b"), isRow: isRow, now: now) == true)
+      shown.forget(try #require(InstanceID("a")))
+      #expect(shown.takes(Samples.instance("a"), isRow: isRow, now: now) == true)
+    }
+  }
+
+  @Test("A health check that is ok has no complaint behind that word")
+  func okWithARemark() async {
+    _ = await run.status("status") { method, _ in
+      switch method {
+      case "daemon.health":
+        [
+          "status": "ok",
+          "checks": [
+            ["name": "state", "status": "ok"], ["name": "instances", "status": "ok", "detail": "need help: a"],
+            ["name": "disk", "status": "degraded", "detail": "nearly full"],
+          ],
+        ]
+      default: [:]
+      }
+    }
+    #expect(run.output.contains("  state      ok\n"), "\(run.output)")
+    #expect(run.output.contains("  instances  need help: a\n"))
+    #expect(run.output.contains("  disk       degraded: nearly full\n"))
   }
 
   @Test("YAML quotes what could be read as something else")

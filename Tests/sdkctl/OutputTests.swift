@@ -1,4 +1,6 @@
+import Glibc
 import JSONRPC
+import SDKProtocol
 import Testing
 
 @testable import sdkctl
@@ -38,6 +40,20 @@ struct OutputTests {
       try Output(width: width) { written += $0 }.wrapped(line: text)
       #expect(String(decoding: written, as: UTF8.self) == expected)
     }
+  }
+
+  @Test("A terminal gets times of the machine's time zone, all else gets UTC")
+  func times() throws {
+    let time = try #require(Timestamp("2026-07-01T22:59:58.987Z"))
+    var (seconds, parts) = (time_t(time.secondsSince1970), tm())
+    localtime_r(&seconds, &parts)
+    let local = "\((time + Double(parts.tm_gmtoff)).description.prefix(19))".replacing("T", with: " ")
+    let terminal = Output(isTerminal: true) { _ in }
+    #expect(terminal.text(of: time) == local)
+    #expect(Output { _ in }.text(of: time) == "2026-07-01T22:59:58.987Z")
+    let event: JSON = ["time": .string(time.description), "instance": "desk", "type": "t"]
+    #expect(EventLine.text(of: event, time: terminal.text(of:)) == "\(local)  desk  t")
+    #expect(EventLine.text(of: event) == "2026-07-01T22:59:58.987Z  desk  t")
   }
 
   @Test func anEmptyTable() {

@@ -201,9 +201,14 @@ struct ProgramTests {
   }
 
   @Test func execWantsAProgramAndAName() async {
-    #expect(await run.status("exec", "kiosk") == 2)
-    #expect(await run.status("exec", "kiosk", "--variable", "1=2", "--", "true") == 2)
+    #expect(await run.status("exec", "kiosk") == 125)
+    #expect(await run.status("exec", "kiosk", "--variable", "1=2", "--", "true") == 125)
     #expect(run.calls.isEmpty)
+    // As with env(1), what sdkctl fails with can't be taken for the program's own status.
+    let refused = Run()
+    let error = SDKError(.state, .reauthNeeded, "No.").rpcError
+    #expect(await refused.status("--json", "exec", "kiosk", "--", "true") { _, _ in throw error } == 125)
+    #expect(refused.errors.contains(#""reason":"reauthNeeded","exitStatus":125"#), "\(refused.errors)")
     let missing = await run.status("exec", "kiosk", "--", "/no/such/program") { _, _ in Samples.token }
     #expect(missing == 127)
     #expect(!run.errors.contains("s3cret"))

@@ -65,10 +65,14 @@ struct VerbTests {
     #expect(try JSONParser.parse(json.output).arrayValue?.count == 2)
   }
 
-  @Test func deleteSaysNothing() async {
+  @Test("delete says what it has deleted, and nothing more in JSON")
+  func deletes() async {
     #expect(await run.status("delete", "kiosk", "--logout") == 0)
     #expect(run.calls == [.init(method: "instance.delete", params: ["instance": "kiosk", "logout": true])])
-    #expect(run.output.isEmpty)
+    #expect(run.output == "kiosk is deleted.\n")
+    let json = Run()
+    #expect(await json.status("rm", "kiosk", "--json") == 0)
+    #expect(json.output == "{}\n")
   }
 
   @Test func aTerminalGetsNoCommands() async {

@@ -23,8 +23,12 @@ struct GlobalOptions: ParsableArguments {
 
   @Option(
     name: [.customShort("o"), .long],
-    help: ArgumentHelp("How to print; jsonl is one object a line.", valueName: "format"))
+    help: ArgumentHelp(
+      "How to print; jsonl is one object a line, name only what each object is called.", valueName: "format"))
   var output: OutputFormat = .table
+
+  @Flag(help: "The same as -o json.")
+  var json = false
 
   @Option(
     help: ArgumentHelp("Print this text for each object, such as '{instance} {user.externalId}'.", valueName: "text"))
@@ -52,6 +56,7 @@ struct GlobalOptions: ParsableArguments {
     system = line.flag("--system")
     tenant = line.value("--tenant")
     output = line.value("-o", "--output") ?? .table
+    json = line.flag("--json")
     template = line.value("--template")
     noHeaders = line.flag("--no-headers")
     timeout = line.value("--timeout")
@@ -60,7 +65,7 @@ struct GlobalOptions: ParsableArguments {
   }
 
   /// The options that take no value, as words of a command line.
-  static let words: Set<String> = ["--user", "--system", "--no-headers", "--trace"]
+  static let words: Set<String> = ["--user", "--system", "--json", "--no-headers", "--trace"]
   /// The options that take a value, as words of a command line.
   static let wordsWithValue: Set<String> = [
     "-H", "--host", "--socket", "--tenant", "-o", "--output", "--template", "--timeout",
@@ -70,6 +75,7 @@ struct GlobalOptions: ParsableArguments {
     guard [socket != nil, user, system, tenant != nil].count(where: { $0 }) <= 1 else {
       throw ValidationError("Give one of --socket, --user, --system and --tenant.")
     }
+    if json, output != .table, output != .json { throw ValidationError("Give --json or --output, not both.") }
     if let host, !RemoteHost.isName(host) {
       throw ValidationError("\(host.debugDescription) is no host: give a name, or user@name.")
     }
@@ -77,6 +83,9 @@ struct GlobalOptions: ParsableArguments {
     guard let tenant else { return }
     do { _ = try SocketLocation.tenant(tenant).path() } catch { throw ValidationError("\(error)") }
   }
+
+  /// The format in which results are printed.
+  var format: OutputFormat { json ? .json : output }
 
   /// The daemon on another machine; `nil` for one on this machine.
   var remote: RemoteHost? {

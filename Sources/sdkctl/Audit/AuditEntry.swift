@@ -80,8 +80,10 @@ struct AuditEntry: Hashable {
 
   /// Returns the record on one line: time, type, caller, action, instance, outcome and details.
   ///
-  /// - Parameter name: returns the user name of a uid, if it has one.
-  func line(name: (_ uid: String) -> String?) -> String {
+  /// - Parameters:
+  ///   - format: formats the time.
+  ///   - name: returns the user name of a uid, if it has one.
+  func line(time format: (Timestamp) -> String = \.description, name: (_ uid: String) -> String?) -> String {
     let peer = fields[.peerUID].map { uid in
       let unit = (fields[.peerUnit] ?? fields[.peerUserUnit]).map { "(\($0))" }
       return ["uid \(uid)", name(uid), fields[.peerExe], unit].compactMap(\.self).joined(separator: " ")
@@ -93,7 +95,7 @@ struct AuditEntry: Hashable {
     }
     return
       ([
-        time?.description ?? "-", record, peer ?? "sdkd", what, (fields[.instance] ?? "-") + service,
+        time.map(format) ?? "-", record, peer ?? "sdkd", what, (fields[.instance] ?? "-") + service,
         fields[.outcome] ?? "-",
       ] + (details.isEmpty ? [] : [details.joined(separator: " ")])).joined(separator: "  ")
   }

@@ -85,7 +85,7 @@ struct AuditPrinting {
     count += 1
     if context.presenter.isForPeople {
       if count == 1, context.presenter.hasHeaders { try context.output.line(AuditEntry.header) }
-      return try context.output.wrapped(line: entry.line { name(of: $0) })
+      return try context.output.wrapped(line: entry.line(time: context.output.text(of:)) { name(of: $0) })
     }
     // A JSON array is printed when it is complete, lines one by one.
     if isArray { array.append(entry.json) } else { try context.presenter.line(entry.json) }

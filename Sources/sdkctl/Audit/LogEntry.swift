@@ -32,8 +32,12 @@ struct LogEntry: Hashable {
     message = parsed.message
   }
 
-  /// The entry on one line.
-  var text: String { [time?.description ?? "-", level, instance ?? "-", message].joined(separator: "  ") }
+  /// Returns the entry on one line.
+  ///
+  /// - Parameter format: formats the time.
+  func text(time format: (Timestamp) -> String = \.description) -> String {
+    [time.map(format) ?? "-", level, instance ?? "-", message].joined(separator: "  ")
+  }
 
   /// The entry as JSON for scripts.
   var json: JSON {

@@ -76,6 +76,6 @@ struct LogsVerb: Verb {
 
   private static func print(_ entry: LogEntry, _ context: CommandContext) throws {
     guard context.presenter.isForPeople else { return try context.presenter.line(entry.json) }
-    try context.output.line(entry.text)
+    try context.output.line(entry.text(time: context.output.text(of:)))
   }
 }

@@ -58,7 +58,7 @@ struct BundleJournal {
     let shown = entries.filter(Self.isShown)
     var lines = shown.map { entry in
       let fields = Self.fields.compactMap { name in entry[name]?.stringValue.map { "\(name)=\($0)" } }
-      return mask.masked(SecretMask.mask(LogEntry(journal: entry).text)) + (fields.isEmpty ? "" : "  ")
+      return mask.masked(SecretMask.mask(LogEntry(journal: entry).text())) + (fields.isEmpty ? "" : "  ")
         + fields.joined(separator: " ")
     }
     let hidden = entries.count - shown.count

@@ -17,18 +17,22 @@ struct CommandContext {
   let timeout: Seconds?
   /// The time for calls to the daemon.
   var budget: CallBudget
+  private let location: SocketLocation
+  private let connector: SDKConnector?
 
   init(
     _ options: GlobalOptions, _ output: Output, _ errors: Output, _ input: Input,
     _ connector: SDKConnector?
   ) {
     remote = options.remote
+    location = options.location
+    self.connector = connector
     client = remote.map(Self.client) ?? Self.client(options.location, connector)
     self.output = output
     self.errors = errors
     self.input = input
     presenter = Presenter(
-      format: options.output, template: options.template, hasHeaders: !options.noHeaders, output: output)
+      format: options.format, template: options.template, hasHeaders: !options.noHeaders, output: output)
     trace = options.trace ? Trace() : nil
     timeout = options.timeout
     budget = CallBudget(options.timeout?.duration ?? CallBudget.standard)
@@ -39,6 +43,12 @@ struct CommandContext {
     SDKClient(
       socket: location, options: ClientOptions(callTimeout: nil, callsBlock: connector == nil),
       connector: connector ?? SDKClient.unixSocket)
+  }
+
+  /// Returns a client of a daemon on this machine for a command that never ends, whose calls leave the thread to other
+  /// tasks.
+  func concurrentClient() -> SDKClient {
+    SDKClient(socket: location, connector: connector ?? SDKClient.unixSocket)
   }
 
   private static func client(_ remote: RemoteHost) -> SDKClient {

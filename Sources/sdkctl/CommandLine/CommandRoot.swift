@@ -12,6 +12,8 @@ struct CommandRoot: AsyncParsableCommand {
 
       Exit status: 0 done; 1 failed; 2 usage; 3 no daemon; 4 not allowed; 5 not found; 6 not authenticated; \
       75 try again.
+
+      \(VerbSynonym.sentence)
       """,
     version: "sdkctl \(SDKVersion.program)",
     subcommands: [StdioBridgeVerb.self],

@@ -15,7 +15,7 @@ extension CommandContext {
       findings += units.compactMap { ProviderCheck.missingSocket(of: $0.unit, id: $0.id, place) }
     }
     for finding in findings.prefix(20) {
-      try errors.line("warning: \(finding.message)" + (finding.advice.map { " → \($0)" } ?? ""))
+      try errors.wrapped(line: "warning: \(finding.message)" + (finding.advice.map { " → \($0)" } ?? ""))
     }
   }
 }

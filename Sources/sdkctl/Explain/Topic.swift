@@ -19,7 +19,7 @@ struct Topic {
   var table: Table {
     var rows: [[Table.Cell]] = [[.init(type, .bold), .init(name, .bold)]]
     for (name, value) in facts where !value.isNull {
-      let words = value.arrayValue.map { $0.map(MemberTable.word) } ?? [MemberTable.word(value)]
+      let words = Self.words(value)
       let lines = words.contains { $0.contains(" ") } ? words : [words.joined(separator: " ")]
       for (index, line) in lines.enumerated() where !line.isEmpty {
         let text = line.split(whereSeparator: \.isNewline).joined(separator: " ")
@@ -27,6 +27,13 @@ struct Topic {
       }
     }
     return Table(header: [], rows: rows)
+  }
+
+  /// Returns the lines of an object, the elements of an array, or the only word.
+  private static func words(_ value: JSON) -> [String] {
+    if let elements = value.arrayValue { return elements.map(MemberTable.word) }
+    guard value.objectValue != nil else { return [MemberTable.word(value)] }
+    return OpenRPCDocument.text(of: value).split(separator: "\n").map(String.init)
   }
 }
 
@@ -39,7 +46,8 @@ struct Topics {
 
   /// Returns the topics of this name: a word such as `timeout` can be a reason and a setting.
   func named(_ name: String) -> [Topic] {
-    (reasons + states + methods + questions + events + kinds).filter { $0.name == name }
+    (reasons + states + methods + questions + events + kinds + statuses).filter { $0.name == name }
+      + contract.shapes.filter { $0.name == name }
       + calls.filter { $0.call.words.contains { $0.lowercased() == name.lowercased() } }.map(\.topic)
       + settings.filter { $0.name == name || $0.name.hasSuffix(" \(name)") }
   }
@@ -53,6 +61,17 @@ struct Topics {
       ("kinds", all(kinds)), ("SDK calls", calls.flatMap { $0.call.words.filter(\.isPlainName) }.uniqued),
       ("settings", settings.map { $0.name.split(separator: " ").last.map(String.init) ?? "" }.uniqued),
     ]
+  }
+
+  private var contract: ContractTopics { ContractTopics(document: document) }
+
+  /// The exit statuses of `sdkctl`, with the reasons that lead to them.
+  private var statuses: [Topic] {
+    let all = ReasonEntry.all
+    return Set(all.flatMap(\.statuses)).sorted().map { status in
+      let reasons = all.filter { $0.statuses.contains(status) }.map { JSON.string($0.name) }
+      return Topic(type: "exit status", name: "\(status)", facts: [("reasons", .array(reasons))])
+    }
   }
 
   private var reasons: [Topic] {
@@ -93,15 +112,15 @@ struct Topics {
           "\(param["name"]?.stringValue ?? "?")\(isRequired ? "" : "?"): \(Self.type(of: param["schema"])); "
             + (param["description"]?.stringValue ?? ""))
       }
+      let facts: [(name: String, value: JSON)] = [
+        ("summary", method["summary"] ?? .null), ("description", method["description"] ?? .null),
+        ("role", method["x-sdkd"]?["role"] ?? .null), ("kind", method["x-sdkd"]?["kind"] ?? "all"),
+        ("order", method["x-sdkd"]?["ordering"] ?? .null), ("params", .array(params)),
+        ("result", .string(Self.type(of: method["result"]?["schema"]))),
+        ("reasons", .array(errors.uniqued.map(JSON.string))),
+      ]
       return Topic(
-        type: type, name: method["name"]?.stringValue ?? "?",
-        facts: [
-          ("summary", method["summary"] ?? .null), ("description", method["description"] ?? .null),
-          ("role", method["x-sdkd"]?["role"] ?? .null), ("kind", method["x-sdkd"]?["kind"] ?? "all"),
-          ("order", method["x-sdkd"]?["ordering"] ?? .null), ("params", .array(params)),
-          ("result", .string(Self.type(of: method["result"]?["schema"]))),
-          ("reasons", .array(errors.uniqued.map(JSON.string))),
-        ])
+        type: type, name: method["name"]?.stringValue ?? "?", facts: facts + contract.example(of: method))
     }
   }
 
@@ -124,16 +143,16 @@ struct Topics {
       let name = kind["name"]?.stringValue ?? "?"
       let own = settings.filter { $0.name.hasPrefix("\(name) ") }.map { setting in
         let key = setting.name.dropFirst(name.count + 1)
-        let meaning = setting.facts.first { $0.name == "meaning" }.map { MemberTable.word($0.value) } ?? ""
-        return JSON.string("\(key): \(meaning)")
+        func fact(_ name: String) -> JSON? { setting.facts.first { $0.name == name }?.value }
+        let mark = fact("required") == true ? " (required)" : ""
+        return JSON.string("\(key)\(mark): \(fact("meaning").map(MemberTable.word) ?? "")")
       }
       let methods = (document["methods"]?.arrayValue ?? []).filter { $0["x-sdkd"]?["kind"] == kind["name"] }
-      return Topic(
-        type: "kind", name: name,
-        facts: [
-          ("summary", kind["summary"] ?? .null), ("methods", .array(methods.compactMap { $0["name"] })),
-          ("settings", .array(own)),
-        ])
+      let facts: [(name: String, value: JSON)] = [
+        ("summary", kind["summary"] ?? .null), ("methods", .array(methods.compactMap { $0["name"] })),
+        ("settings", .array(own)),
+      ]
+      return Topic(type: "kind", name: name, facts: facts + contract.login(of: kind["name"] ?? .null))
     }
   }
 
@@ -153,12 +172,15 @@ struct Topics {
 
   /// Returns the topic that a word probably means; `nil` if there is none.
   func nearest(to word: String) -> String? {
-    let names = names.flatMap(\.names)
+    let names = names.flatMap(\.names) + contract.shapes.map(\.name)
     let isEnding = { (name: String) in name.lowercased().hasSuffix("." + word.lowercased()) }
     if let method = (methods + questions).map(\.name).first(where: isEnding) { return method }
     // A part of a name is more than a typo away from it.
     let part = word.count < 3 ? nil : names.first { $0.lowercased().contains(word.lowercased()) }
-    return part ?? word.nearest(in: names)
+    if let near = part ?? word.nearest(in: names) { return near }
+    // The first part of a method, with a typo.
+    let heads = names.filter { $0.contains(".") }.map { String($0.prefix { $0 != "." }) }
+    return word.nearest(in: heads).flatMap { head in names.first { $0.hasPrefix("\(head).") } }
   }
 
   /// The settings of all kinds; the name is that of the kind, a space, and the key.

@@ -22,9 +22,8 @@ struct HelpPage {
     var command = root
     var path = ["sdkctl"]
     for word in words {
-      guard let inner = Self.commands(of: command).first(where: { $0["commandName"]?.stringValue == word }) else {
-        break
-      }
+      let known = command["subcommands"]?.arrayValue ?? []
+      guard let inner = known.first(where: { $0["commandName"]?.stringValue == word }) else { break }
       command = inner
       path.append(word)
     }

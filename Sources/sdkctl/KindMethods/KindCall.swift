@@ -41,9 +41,15 @@ extension CommandContext {
       method.input == .none
       ? nil : try input.secret(from: file, prompt: "\(method.member ?? "JSON") for \(options.id) (not shown): ")
     let params = try method.params(instance: options.id, read: read, extra: extra)
-    let result = try await Progress(errors).during("\(verb) \(options.id)") {
-      try await call(method.name, .object(params), isTimed: isTimed, isWaiting: waits)
+    do {
+      let result = try await Progress(errors).during("\(verb) \(options.id)") {
+        try await call(method.name, .object(params), isTimed: isTimed, isWaiting: waits)
+      }
+      try presenter.show(result)
+    } catch let SDKClientError.rpc(error) where error.reason == ProtocolReason.invalidParams.rawValue {
+      var failure = CommandFailure(.rpc(error))
+      failure.hints.append("sdkctl explain \(method.name) shows the params with an example")
+      throw failure
     }
-    try presenter.show(result)
   }
 }

@@ -1,7 +1,7 @@
 import JSONRPC
 import SDKProtocol
 
-/// A kind's own method that a verb calls, as the daemon's document describes it.
+/// A method that a verb calls for the instances of a kind, as the daemon's document describes it.
 struct KindMethod: Hashable {
   /// The method's name.
   let name: String
@@ -15,14 +15,17 @@ struct KindMethod: Hashable {
   let params: [String]
   /// The params that the verb sets itself.
   let fixed: JSONObject
+  /// The names of the members that the input can have; none if the input is no object.
+  let shape: [String]
 
-  /// Returns the method of a kind that `verb` calls.
+  /// Returns the method that `verb` calls for instances of a kind: one of the kind's own, else a common one.
   ///
   /// - Parameter document: the result of `rpc.discover`.
   /// - Throws: `CommandFailure` when the kind has none.
   static func find(verb: String, kind: String, in document: JSON) throws -> KindMethod {
-    let methods = (document["methods"]?.arrayValue ?? []).filter { $0["x-sdkd"]?["kind"]?.stringValue == kind }
-    let pairs = methods.lazy.compactMap { method in
+    let all = document["methods"]?.arrayValue ?? []
+    let own = all.filter { $0["x-sdkd"]?["kind"]?.stringValue == kind }
+    let pairs = (own + all.filter { $0["x-sdkd"]?["kind"] == nil }).lazy.compactMap { method in
       method["x-sdkd"]?["commands"]?.arrayValue?.first { $0["verb"]?.stringValue == verb }.map { (method, $0) }
     }
     guard let (found, command) = pairs.first, let name = found["name"]?.stringValue else {
@@ -30,12 +33,23 @@ struct KindMethod: Hashable {
         message: "Instances of \(kind) have no \(verb).", reason: "methodNotFound", status: 2,
         hints: ["sdkctl explain \(kind) lists the methods of the kind"])
     }
+    let params = found["params"]?.arrayValue ?? []
+    let member = params.first { $0["name"] == command["member"] }
     return KindMethod(
       name: name, summary: found["summary"]?.stringValue ?? "",
       input: command["input"]?.stringValue.flatMap(CommandUse.Input.init) ?? .none,
       member: command["member"]?.stringValue,
-      params: (found["params"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue },
-      fixed: command["params"]?.objectValue ?? [:])
+      params: params.compactMap { $0["name"]?.stringValue }, fixed: command["params"]?.objectValue ?? [:],
+      shape: members(of: member?["schema"], in: document))
+  }
+
+  /// Returns the names of an object's members, by its schema, which can be one of several.
+  private static func members(of schema: JSON?, in document: JSON) -> [String] {
+    guard let schema else { return [] }
+    let name = schema["$ref"]?.stringValue?.split(separator: "/").last.map(String.init)
+    let own = name.map { document["components"]?["schemas"]?[$0] } ?? schema
+    let choices = ["allOf", "oneOf", "anyOf"].flatMap { schema[$0]?.arrayValue ?? [] }
+    return (own?["properties"]?.objectValue?.keys ?? []) + choices.flatMap { members(of: $0, in: document) }
   }
 
   /// Returns the params of a call.
@@ -68,8 +82,12 @@ struct KindMethod: Hashable {
   }
 
   private func value(of read: [UInt8]) throws -> JSON {
-    guard input == .text else { return try Input.json(read) }
+    guard input == .text else {
+      let json = try Input.json(read)
+      return try TokenEndpointAnswer(json)?.members(of: shape).map(JSON.object) ?? json
+    }
     let text = try Input.text(read)
+    if let answer = try TokenEndpointAnswer(try? JSONParser.parse(text)) { return .string(answer.text) }
     let line = text.drop(while: \.isWhitespace).prefix { !$0.isNewline }
     let rest = text[line.endIndex...]
     guard !line.isEmpty, rest.allSatisfy(\.isWhitespace) else {

@@ -6,7 +6,10 @@ enum BridgeWords {
   /// Returns the instance with its `bridge` in words, and all else unchanged.
   static func readable(_ instance: JSON, now: Timestamp) -> JSON {
     guard var object = instance.objectValue, let bridge = object["bridge"]?.objectValue else { return instance }
-    var words: JSONObject = ["state": .string(state(bridge, now))]
+    var words = JSONObject()
+    // Only admins see the provider. Without one there is nothing that could be paused.
+    let isQuiet = bridge["state"]?.stringValue == "closed" && (object["provider"] ?? .null).isNull
+    if !isQuiet { words["state"] = .string(state(bridge, now)) }
     if let lastExit = bridge["lastExit"]?.stringValue { words["lastRun"] = .string(lastRun(lastExit)) }
     if let attached = bridge["attached"]?.intValue, attached > 0 {
       words["delegates"] = .string(attached == 1 ? "1 attached" : "\(attached) attached")

@@ -1,5 +1,6 @@
 import Glibc
 import Linux
+import SDKProtocol
 
 /// An error for output whose reader has closed the pipe.
 struct BrokenPipe: Error {}
@@ -69,6 +70,9 @@ struct Output {
     // Two spaces separate columns: the second may stand at the end of a line.
     return lines.map { $0.last == " " ? String($0.dropLast()) : $0 }
   }
+
+  /// Returns a time as lines for people show it: by the machine's time zone on a terminal, elsewhere unchanged.
+  func text(of time: Timestamp) -> String { isTerminal ? LocalTime.text(time) : time.description }
 
   /// Writes one line unchanged; on a terminal it is escaped.
   func raw(line text: String) throws { isTerminal ? try line(text) : try self.text(text + "\n") }

@@ -10,7 +10,7 @@ struct Presenter {
   var hasHeaders = true
   let output: Output
 
-  /// Whether the output is for people: neither JSON, YAML nor a template was requested.
+  /// Whether the output is for people: neither JSON, YAML, names nor a template were requested.
   var isForPeople: Bool { format == .table && template == nil }
 
   /// Prints one object; `table` makes the text for people.
@@ -21,6 +21,7 @@ struct Presenter {
       try output.text(table().text(hasColour: output.hasColour, width: output.width, hasHeader: hasHeaders))
     case .json, .yaml: try indented(json)
     case .jsonl: try output.line(JSONWriter.text(of: json))
+    case .name: if let name = Self.name(of: json) { try output.line(name) }
     }
   }
 
@@ -32,12 +33,18 @@ struct Presenter {
   /// - Parameters:
   ///   - none: the sentence for people in place of an empty table; it goes to `errors`.
   func list(_ items: [JSON], none: String = "", _ errors: Output? = nil, table: () -> Table) throws {
-    guard template == nil, format != .jsonl else {
+    guard template == nil, format != .jsonl, format != .name else {
       for item in items { try show(item) }
       return
     }
-    if items.isEmpty, isForPeople, !none.isEmpty, let errors { return try errors.line(none) }
+    if items.isEmpty, isForPeople, !none.isEmpty, let errors { return try errors.wrapped(line: none) }
     try show(.array(items), table: table)
+  }
+
+  /// Returns what an object is called: the id of an instance or a registration, a key, a name; `nil` for an object
+  /// that has none.
+  static func name(of json: JSON) -> String? {
+    ["instance", "id", "key", "name"].lazy.compactMap { json[$0]?.stringValue }.first
   }
 
   /// Prints a value over several lines: as YAML if that was requested, otherwise as JSON.
@@ -55,6 +62,7 @@ extension Presenter {
   /// document in the format `yaml`.
   func line(_ json: JSON) throws {
     if let template { return try output.text(template.text(of: json) + "\n") }
+    if format == .name { return try show(json) }
     guard format == .yaml else { return try output.line(JSONWriter.text(of: json)) }
     try output.line("---")
     try indented(json)
@@ -63,5 +71,5 @@ extension Presenter {
 
 /// The format in which results are printed.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
-  case table, json, jsonl, yaml
+  case table, json, jsonl, yaml, name
 }

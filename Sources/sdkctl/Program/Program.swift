@@ -55,7 +55,7 @@ enum Program {
     } catch {
       if let remote = context?.remote, RemoteHost.isLoss(error), let status = await remote.failureStatus() {
         // ssh, or sdkctl at the other end, has said why.
-        return status
+        return ExecVerb.isNamed(by: arguments) ? ExecVerb.ownFailure : status
       }
       guard var failure = CommandFailure(error) else {
         do { return try reportParsing(error, arguments, output, errors) } catch is BrokenPipe { return 0 } catch {
@@ -109,8 +109,13 @@ enum Program {
   }
 
   private static func report(_ failure: CommandFailure, _ arguments: [String], _ errors: Output) -> Int32 {
-    let isJSON = CommandLineOrder.asksForJSON(arguments)
-    for line in isJSON ? [failure.jsonText] : failure.lines { try? errors.line(line) }
+    var failure = failure
+    if ExecVerb.isNamed(by: arguments), failure.reason != ExecVerb.reason { failure.status = ExecVerb.ownFailure }
+    if CommandLineOrder.asksForJSON(arguments) {
+      try? errors.line(failure.jsonText)
+    } else {
+      for line in failure.lines { try? errors.wrapped(line: line) }
+    }
     return failure.status
   }
 }

@@ -1,3 +1,6 @@
+import Glibc
+import SDKProtocol
+
 /// Durations for people.
 enum Elapsed {
   /// Returns a duration in its two largest units, such as `250 ms`, `42 s`, `5 min`, `3 h 20 min`, `12 d 4 h`.
@@ -15,6 +18,19 @@ enum Elapsed {
     case ..<86_400: return join("\(whole / 3600) h", whole / 60 % 60, "min")
     default: return join("\(whole / 86_400) d", whole / 3600 % 24, "h")
     }
+  }
+}
+
+/// Times for people.
+enum LocalTime {
+  /// Returns a time in the machine's time zone without fractions of a second, such as `2026-11-27 09:42:35`.
+  static func text(_ time: Timestamp) -> String {
+    var seconds = time_t(time.secondsSince1970.rounded(.down))
+    var parts = tm()
+    guard localtime_r(&seconds, &parts) != nil else { return time.description }
+    func padded(_ value: CInt) -> String { value < 10 ? "0\(value)" : "\(value)" }
+    let date = [parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday].map(padded).joined(separator: "-")
+    return date + " " + [parts.tm_hour, parts.tm_min, parts.tm_sec].map(padded).joined(separator: ":")
   }
 }
 

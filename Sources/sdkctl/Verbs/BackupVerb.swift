@@ -89,7 +89,7 @@ struct RestoreVerb: Verb {
     guard ended.status == 0, let result = try? JSONParser.parse(ended.output) else { throw failure(ended, place) }
     try context.presenter.show(result)
     guard context.presenter.isForPeople else { return }
-    try context.errors.line("Next: \(Self.next(place))")
+    try context.errors.wrapped(line: "Next: \(Self.next(place))")
   }
 
   /// Returns the commands that start the restored daemon and show how it is.

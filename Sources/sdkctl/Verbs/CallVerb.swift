@@ -24,7 +24,7 @@ struct CallVerb: Verb {
 
   func run(in context: CommandContext) async throws {
     let result = try await context.call(method, try object(context.input))
-    if let remark = Self.remarks[method] { try context.errors.line("sdkctl: warning: \(remark)") }
+    if let remark = Self.remarks[method] { try context.errors.wrapped(line: "sdkctl: warning: \(remark)") }
     guard context.presenter.isForPeople else { return try context.presenter.show(result) }
     try context.presenter.indented(result)
   }

@@ -2,18 +2,20 @@ import ArgumentParser
 import JSONRPC
 import SDKProtocol
 
-/// `sdkctl explain TOPIC`: explains a reason, a method, a state, an event, a kind or a setting.
+/// `sdkctl explain TOPIC`: explains a reason, a method, a shape, a state, an event, a kind, a setting or an exit status.
 struct ExplainVerb: Verb {
   static let configuration = CommandConfiguration(
     verb: "explain", abstract: "Explain a reason, a method, a state, an event, a kind or a setting.",
     discussion: """
       A reason is the word in parentheses behind an error. Methods, kinds and settings are those of the daemon; without \
-      one, those of the installed sdkd. A name from the API of a phone SDK, such as loginUser or onInvalidAuth, leads to \
+      one, those of the installed sdkd. A method comes with its example, a kind with what login reads, a shape such as \
+      ChatUser with its members, an exit status with its reasons. A name from the API of a phone SDK, such as loginUser or onInvalidAuth, leads to \
       what takes its place. Without a topic all are listed. sdkd.toml(5) has the settings of the daemon.
       """,
     examples: [
       "sdkctl explain providerBackoff", "sdkctl explain token.get", "sdkctl explain reauthNeeded",
-      "sdkctl explain tokenRefreshed", "sdkctl explain zendesk.chat", "sdkctl explain refresh.margin",
+      "sdkctl explain tokenRefreshed", "sdkctl explain zendesk.chat", "sdkctl explain ChatUser", "sdkctl explain 75",
+      "sdkctl explain refresh.margin",
       "sdkctl explain onInvalidAuth", "sdkctl explain reauthNeeded --language de",
     ])
 
@@ -40,7 +42,7 @@ struct ExplainVerb: Verb {
     let found = topics.named(topic)
     guard !found.isEmpty else {
       throw CommandFailure.usage(
-        "\(topic) is not a reason, method, state, event, kind, setting or call of an SDK.",
+        "\(topic) is not a reason, method, shape, state, event, kind, setting, exit status or call of an SDK.",
         hints: (topics.nearest(to: topic).map { ["did you mean \($0)?"] } ?? []) + ["sdkctl explain lists the topics"])
     }
     guard context.presenter.isForPeople else {

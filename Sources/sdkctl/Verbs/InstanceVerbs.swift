@@ -100,7 +100,8 @@ struct UpdateVerb: Verb {
 struct DeleteVerb: Verb {
   static let configuration = CommandConfiguration(
     verb: "delete", abstract: "Delete an instance and all that it stores.",
-    discussion: "On a terminal it asks first, unless --yes is given.",
+    discussion:
+      "On a terminal it asks first, unless --yes is given. Without a terminal it deletes at once, and says so.",
     examples: [
       "sdkctl delete desk",
       "sdkctl delete desk --logout --yes",
@@ -125,7 +126,8 @@ struct DeleteVerb: Verb {
     let result = try await Progress(context.errors).during("delete \(id)") {
       try await context.ask(InstanceDelete.self, params)
     }
-    try context.presenter.show(result)
+    guard context.presenter.isForPeople else { return try context.presenter.show(result) }
+    try context.output.line("\(id) is deleted.")
   }
 }
 

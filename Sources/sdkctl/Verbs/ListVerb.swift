@@ -67,9 +67,11 @@ struct ListVerb: PlainVerb {
             ?? ": it has \(kinds.joined(separator: ", ")).")
       }
     }
-    return kind == nil && state == nil && labels.isEmpty
-      ? "No instances that you can see. sdkctl whoami shows your rights, sdkctl create makes one."
-      : "No instances that you can see match."
+    guard kind == nil, state == nil, labels.isEmpty else { return "No instances that you can see match." }
+    let none = "No instances that you can see. sdkctl whoami shows your rights"
+    // Other callers are not told whether a rule lets them create instances.
+    let info = try? await context.ask(DaemonInfo.self, Empty())
+    return info.map(RightsCheck.isAdmin) == true ? "\(none), sdkctl create makes one." : "\(none)."
   }
 
   // MARK: Watching
@@ -82,12 +84,16 @@ struct ListVerb: PlainVerb {
     let instances = try await context.instances(params)
     var widths: [Int] = []
     var hasHeader = true
+    var shown = ShownInstances()
     func show(_ instances: [JSON]) throws {
+      let (now, isRow) = (Timestamp.now, context.presenter.isForPeople)
+      let instances = instances.filter { shown.takes($0, isRow: isRow, now: now) }
+      if instances.isEmpty, !widths.isEmpty { return }
       guard context.presenter.isForPeople else {
         for instance in instances { try context.presenter.line(instance) }
         return
       }
-      let table = Self.table(instances, now: .now)
+      let table = Self.table(instances, now: now)
       widths = table.widths(atLeast: widths)
       try context.output.text(
         table.text(
@@ -97,13 +103,13 @@ struct ListVerb: PlainVerb {
     try show(instances)
     for try await item in context.client.events(since: cursor) {
       guard let id = Self.instance(of: item) else {
-        // Events were missed, so all instances are shown again.
+        // Events were missed, so any instance may have changed.
         try show(try await context.limited(to: .seconds(60)).instances(params))
         continue
       }
       do {
         let instance = try await context.limited(to: .seconds(60)).ask(InstanceGet.self, .init(instance: id))
-        if matches(instance) { try show([instance]) }
+        if matches(instance) { try show([instance]) } else { shown.forget(id) }
       } catch let SDKClientError.rpc(error) where error.reason == Reason.instanceNotFound.rawValue {
         try show([["instance": .string(id.name), "state": "deleted"]])
       }
@@ -147,35 +153,5 @@ struct ListVerb: PlainVerb {
       ]
     }
     return Table(header: ["INSTANCE", "KIND", "STATE", "USER", "EXPIRES IN", "LAST ERROR"], rows: rows)
-  }
-}
-
-/// The last failure of an instance, as lists show it: only while it matters, and with its age.
-struct LastError {
-  private let reason: String
-  private let time: Timestamp?
-
-  /// Reads the failure of an instance. `nil` if there is none, or if it no longer matters.
-  ///
-  /// While a user is signed in, the refused login of another one does not matter. What keeps the token from being
-  /// renewed does.
-  init?(of instance: JSON) {
-    guard let error = instance["lastError"], let reason = error["reason"]?.stringValue else { return nil }
-    let isSignedIn = ["authenticated", "anonymous"].contains(instance["state"]?.stringValue)
-    let isAboutRenewal = Reason(rawValue: reason).map { $0.isRetryable || Self.ofProviders.contains($0) } ?? true
-    guard !isSignedIn || isAboutRenewal else { return nil }
-    self.reason = reason
-    time = error["at"]?.stringValue.flatMap { Timestamp($0) }
-  }
-
-  private static let ofProviders: Set<Reason> = [
-    .noProvider, .providerNotAllowed, .providerOutputInvalid, .providerTokenForOtherUser, .providerDenied,
-  ]
-
-  /// Returns the reason and the age, such as `network, 5 min ago`.
-  func text(at now: Timestamp) -> String {
-    guard let time else { return reason }
-    let age = now - time
-    return age < 1 ? "\(reason), now" : "\(reason), \(Elapsed.text(seconds: age)) ago"
   }
 }

@@ -7,7 +7,8 @@ struct LoginVerb: Verb {
     verb: "login", abstract: "Sign a user in.",
     discussion: """
       Reads what the instance's kind takes, such as a JWT or an identity as JSON, from standard input, from --file, \
-      or from the keyboard without showing it.
+      or from the keyboard without showing it. sdkctl explain KIND shows it by an example. \
+      The JSON of an OAuth token endpoint is taken as it is, where the kind takes a JWT or an access token.
       """,
     examples: [
       "sdkctl login desk < alice.jwt",
@@ -59,6 +60,7 @@ struct LogoutVerb: Verb {
 struct IdentityVerb: Verb {
   static let configuration = CommandConfiguration(
     verb: "identity", abstract: "Show the identity, without secrets.",
+    discussion: "For kinds that keep no identity or settings of a user, such as zendesk.messaging, it is the user.",
     examples: [
       "sdkctl identity visitors"
     ])

@@ -72,10 +72,13 @@ struct StatusVerb: PlainVerb {
     rows.append([.init("health", .bold), .init(health, StateStyle.health(health))])
     for check in status["health"]?["checks"]?.arrayValue ?? [] {
       let result = check["status"].map(MemberTable.word) ?? "?"
-      let detail = check["detail"]?.stringValue.map { ": \($0)" } ?? ""
-      // Green says that there is nothing to read.
-      let style: Table.Style = result == "ok" && !detail.isEmpty ? .plain : StateStyle.health(result)
-      rows.append([.init("  " + (check["name"]?.stringValue ?? "?")), .init(result + detail, style)])
+      let words = [result, check["detail"]?.stringValue].compactMap(\.self)
+      // A detail of a check that is ok stands alone: it can be a complaint about a user, not about the daemon.
+      let isRemark = result == "ok" && words.count > 1
+      let text = isRemark ? words[1] : words.joined(separator: ": ")
+      rows.append([
+        .init("  " + (check["name"]?.stringValue ?? "?")), .init(text, isRemark ? .plain : StateStyle.health(result)),
+      ])
     }
     if status["instances"] != nil {
       rows.append([.init("instances", .bold), .init(word("instances", "total"))])

@@ -6,13 +6,18 @@ import SDKClient
 
 /// `sdkctl stdio-bridge`: joins standard input and output to the socket. `sdkctl -H` runs it on the other machine.
 struct StdioBridgeVerb: Verb {
-  static let configuration = CommandConfiguration(
-    verb: "stdio-bridge", abstract: "Join standard input and output to the daemon's socket.",
-    discussion: """
-      sdkctl -H runs it on the other machine by ssh. The daemon sees the user who logs in there. Frames are those of the \
-      socket: one JSON text a line.
-      """,
-    examples: ["ssh kiosk-7 sdkctl stdio-bridge"])
+  static let configuration: CommandConfiguration = {
+    var configuration = CommandConfiguration(
+      verb: "stdio-bridge", abstract: "Join standard input and output to the daemon's socket.",
+      discussion: """
+        sdkctl -H runs it on the other machine by ssh. The daemon sees the user who logs in there. Frames are those of \
+        the socket: one JSON text a line.
+        """,
+      examples: ["ssh kiosk-7 sdkctl stdio-bridge"])
+    // It is for programs: neither the help nor the shells name it.
+    configuration.shouldDisplay = false
+    return configuration
+  }()
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 

@@ -13,6 +13,7 @@ public enum InstanceCurrentUser: SDKMethod {
   public static let ordering = MethodOrdering.read
   public static let concern = MethodConcern.user
   public static let example = MethodExample(["instance": "front-desk"], result: MethodExample.user)
+  public static let commands = [CommandUse(verb: "identity")]
 
   /// The params of `instance.currentUser`.
   public struct Params: RPCValue {

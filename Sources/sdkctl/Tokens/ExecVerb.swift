@@ -11,7 +11,8 @@ struct ExecVerb: Verb {
     discussion: """
       sdkctl exec front-desk --min-ttl 5m -- ./report. The program takes the place of sdkctl and finds the token in \
       SDKD_TOKEN, its end, where known, in SDKD_TOKEN_EXPIRES_AT and the instance in SDKD_INSTANCE. Whoever may read \
-      the environment of your processes can read it there. Exit status 127: no such program; 126: it can't be run.
+      the environment of your processes can read it there. Exit status, as with env: that of the program; 127: no such \
+      program; 126: it can't be run; 125: sdkctl failed, such as without a token, and the message says why.
       """,
     examples: [
       "sdkctl exec desk -- ./report",
@@ -35,6 +36,14 @@ struct ExecVerb: Verb {
   var variable = "SDKD_TOKEN"
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  /// The reason of a failure to run the program.
+  static let reason = "exec"
+  /// The exit status of a failure before the program runs, as with env(1). No other can be taken for the program's.
+  static let ownFailure: Int32 = 125
+
+  /// Whether a command line is one of this verb.
+  static func isNamed(by arguments: [String]) -> Bool { arguments.first == configuration.commandName }
 
   func validate() throws {
     if command.isEmpty { throw ValidationError("What is to be run stands behind --.") }
@@ -65,7 +74,7 @@ struct ExecVerb: Verb {
   private static func replaceProcess(by command: [String]) -> CommandFailure {
     let cause = ProgramStart.replaceProcess(by: command).errorNumber
     return CommandFailure(
-      message: "\(command.first ?? "") can't be run: \(SystemCallError.text(of: cause)).", reason: "exec",
+      message: "\(command.first ?? "") can't be run: \(SystemCallError.text(of: cause)).", reason: Self.reason,
       status: cause == ENOENT ? 127 : 126)
   }
 }

@@ -36,11 +36,9 @@ struct TokenLifetime: ParsableArguments {
   func check(_ token: JSON?, in context: CommandContext) throws {
     guard let problem = problem(with: token) else { return }
     guard strict else {
-      let line =
-        context.presenter.isForPeople
-        ? "sdkctl: warning: \(problem)"
-        : JSONWriter.text(of: ["warning": .string(problem), "reason": .string(Self.reason)])
-      return try context.errors.line(line)
+      if context.presenter.isForPeople { return try context.errors.wrapped(line: "sdkctl: warning: \(problem)") }
+      return try context.errors.line(
+        JSONWriter.text(of: ["warning": .string(problem), "reason": .string(Self.reason)]))
     }
     throw CommandFailure(message: problem, reason: Self.reason, status: 75)
   }
