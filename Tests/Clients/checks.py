@@ -141,11 +141,12 @@ def types(binaries):
         with tempfile.TemporaryDirectory() as folder:
             os.mkdir(os.path.join(folder, "node_modules"))
             os.symlink(JAVASCRIPT, os.path.join(folder, "node_modules", "sdkd"))
-            for name in ("use.mts", "undici-types.d.ts"):
+            names = ["use.mts", "use.cts", "use_browser.mts", "undici-types.d.ts"]
+            for name in names:
                 shutil.copy(os.path.join(HERE, "Types", name), folder)
             command("tsc", "--strict", "--noEmit", "--module", "nodenext", "--target", "es2022", "--types", "node",
                     "--typeRoots", os.path.join(debian_node(), "share", "nodejs", "@types"),
-                    "use.mts", "undici-types.d.ts", folder=folder)
+                    *names, folder=folder)
 
     yield "the TypeScript compiler finds no mistake", typescript
 

@@ -13,10 +13,36 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
+/** One connection to the daemon, for a transport of your own. */
+export interface Channel {
+  /**
+   * Called once. Give `receive` the messages that come, in their order, and call `onEnd` when no more come. A message longer
+   * than `maxLine` bytes must end the channel.
+   */
+  listen(receive: (messages: Iterable<object>) => void, onEnd: () => void, maxLine: number): void;
+  /** The number of bytes that were sent and not yet taken; 0 if that is not known. */
+  readonly unsent: number;
+  /** Sends a message: a JSON text with a newline at its end. Call `onUnsent` if it surely was not sent as a whole. */
+  send(line: string, onUnsent?: () => void): void;
+  /** Asks for no more messages until `resume`, which may be called at any time. */
+  pause(): void;
+  resume(): void;
+  /** Whether the process must stay alive for this channel. */
+  hold(isNeeded: boolean): void;
+  close(): void;
+}
+
+/** The way to the daemon: where the client runs without sockets, or reaches the daemon over something else. */
+export interface Transport {
+  /**
+   * Opens a connection to a daemon that is trusted, always the same one. Fails with `SdkdError`; its reason `noDaemon` is what
+   * a restarting daemon causes. Returns `undefined` to be asked again soon.
+   */
+  open(): Promise<Channel | undefined>;
+}
+
 /** Deadlines, retries and limits of a client. */
-export interface ClientOptions {
-  /** The path of the socket; by default see `automaticSocket`. */
-  socket?: string;
+export interface LimitOptions {
   /** The time limit of a call that sets none, retries included: 120. `Infinity` for no limit. */
   deadline?: number;
   /** The time for which calls that were not run, and reads whose answer was lost, are sent again: 5. */
@@ -33,6 +59,14 @@ export interface ClientOptions {
   maxEvents?: number;
   /** The maximum number of questions that a delegate answers at a time: 64. Others pass it by. */
   maxQuestions?: number;
+}
+
+/** What a client in Node takes. */
+export interface ClientOptions extends LimitOptions {
+  /** The path of the socket; by default see `automaticSocket`. */
+  socket?: string;
+  /** Another way to the daemon than a socket. */
+  transport?: Transport;
   /** The rule for the sockets to trust, by their paths without links; by default `standardTrust`. */
   trust?: (path: string) => boolean;
 }

@@ -6,11 +6,13 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { LANGUAGES, OutcomeUnknown, SdkdError, automaticSocket, connect, sentence, standardTrust, tenantSocket }
+import { LANGUAGES, automaticSocket, connect, sentence, standardTrust, tenantSocket }
   from '../../../Packaging/clients/javascript/index.js';
 import { Client } from '../../../Packaging/clients/javascript/lib/client.js';
-import { badAnswer, closed, late, refusal } from '../../../Packaging/clients/javascript/lib/error.js';
+import { OutcomeUnknown, SdkdError, badAnswer, closed, late, refusal }
+  from '../../../Packaging/clients/javascript/lib/error.js';
 import { Attempts, Schedule } from '../../../Packaging/clients/javascript/lib/retry.js';
+import { socketTransport } from '../../../Packaging/clients/javascript/lib/socket.js';
 import { TEXTS } from '../../../Packaging/clients/javascript/lib/sentences.js';
 import { Lines, text } from '../../../Packaging/clients/javascript/lib/wire.js';
 
@@ -116,7 +118,8 @@ test('options are checked', async () => {
 test('an aborted signal and a missing daemon do not end the process', () => {
   const program = `
     import { Client } from '${new URL('../../../Packaging/clients/javascript/lib/client.js', import.meta.url)}';
-    const client = new Client({ socket: '/nowhere/s' });
+    import { socketTransport } from '${new URL('../../../Packaging/clients/javascript/lib/socket.js', import.meta.url)}';
+    const client = new Client({ transport: socketTransport('/nowhere/s') });
     await client.daemon.info({ signal: AbortSignal.abort() }).catch((error) => console.log(error.name));
     const controller = new AbortController();
     const call = client.daemon.info({ signal: controller.signal });
@@ -154,14 +157,13 @@ test('a connection goes to the socket that was checked, also when a link changes
       symlinkSync(good, link);
       let checked;
       const client = new Client({
-        socket: link,
         deadline: 1,
-        trust: (path) => {
+        transport: socketTransport(link, (path) => {
           const trusted = checked === undefined;
           checked ??= path;
           if (trusted) change();
           return trusted;
-        },
+        }),
       });
       const call = client.call('storage.put', { instance: 'desk', key: 'k', value: `secret-${name}` });
       await assert.rejects(call);

@@ -5,7 +5,6 @@ import { NotSent, SdkdError, clientClosed, isRestart, late } from './error.js';
 import { Events } from './events.js';
 import { METHODS } from './methods.js';
 import { Attempts } from './retry.js';
-import { attempt, automaticSocket, standardTrust } from './socket.js';
 import { join, now, sleep } from './wait.js';
 
 const CONNECT_TIMEOUT = 5;
@@ -19,14 +18,13 @@ const DEFAULTS = {
   maxLine: 64 << 20,
   maxEvents: 256,
   maxQuestions: 64,
-  trust: standardTrust,
 };
 
 function checked(options) {
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(DEFAULTS, name)) throw new TypeError(`${name} is not an option of the client`);
     const least = name.startsWith('max') ? 1 : 0;
-    if (name !== 'trust' && !(value >= least)) throw new RangeError(`${name} must be at least ${least}, not ${value}`);
+    if (!(value >= least)) throw new RangeError(`${name} must be at least ${least}, not ${value}`);
   }
   return options;
 }
@@ -51,10 +49,9 @@ function namespaces(client) {
 }
 
 export class Client {
-  #location;
+  #transport;
   #options;
-  /** The path of earlier connections, kept so that a reconnect never reaches another daemon. */
-  #path;
+  #wasConnected = false;
   #connection;
   /** Earlier connections that still have calls in progress. */
   #retired = [];
@@ -63,8 +60,8 @@ export class Client {
   #parts = new Set();
   #isClosed = false;
 
-  constructor({ socket, ...options } = {}) {
-    this.#location = socket;
+  constructor({ transport, ...options }) {
+    this.#transport = transport;
     this.#options = { ...DEFAULTS, ...checked(options) };
     Object.assign(this, namespaces(this));
   }
@@ -97,7 +94,7 @@ export class Client {
       const wasSent = connection && !(failure instanceof NotSent) && failure.reason !== 'tooManyCalls';
       // A draining daemon answers nothing more on this connection.
       if (connection && (!connection.takesCalls || isRestart(failure))) this.#forget(connection);
-      const pause = attempts.pause(failure, wasSent, this.#path !== undefined, Math.random());
+      const pause = attempts.pause(failure, wasSent, this.#wasConnected, Math.random());
       // Throw the actual cause now: after the pause only a timeout would be left to throw.
       if (now() + pause >= until) throw failure;
       await sleep(pause, signal);
@@ -133,7 +130,7 @@ export class Client {
 
   /** Whether a connection existed before. */
   get wasConnected() {
-    return this.#path !== undefined;
+    return this.#wasConnected;
   }
 
   async #shared(until, signal) {
@@ -158,16 +155,15 @@ export class Client {
     this.#retired = [...this.#retired, connection].filter((other) => !other.isClosed);
   }
 
-  /** Opens a connection to a server that is trusted. */
+  /** Opens a connection. The transport decides which server is trusted. */
   async open(handlers) {
     if (this.#isClosed) throw clientClosed();
-    const path = this.#path ?? this.#location ?? automaticSocket();
     const until = now() + CONNECT_TIMEOUT;
     for (let pause = 0.001; ; pause = Math.min(pause * 2, 0.1)) {
-      const socket = await attempt(path, this.#options.trust);
-      if (socket) {
-        this.#path = path;
-        return new Connection(socket, this.#options, handlers);
+      const channel = await this.#transport.open();
+      if (channel) {
+        this.#wasConnected = true;
+        return new Connection(channel, this.#options, handlers);
       }
       if (now() + pause >= until) throw late();
       await sleep(pause);
@@ -183,5 +179,3 @@ export class Client {
 if (Symbol.dispose) {
   Client.prototype[Symbol.dispose] = Client.prototype.close;
 }
-
-export const connect = (options) => new Client(options).connected();

@@ -1,16 +1,15 @@
 // One connection to a daemon: calls in both directions, and notifications.
 import { SdkdError, NotSent, badAnswer, closed, late, refusal } from './error.js';
 import { watch } from './wait.js';
-import { Lines, isObject, text } from './wire.js';
+import { isObject, text } from './wire.js';
 
 const CANCEL = '$/cancelRequest';
 
 export class Connection {
-  #socket;
+  #channel;
   #options;
   #onRequest;
   #follows;
-  #lines;
   #lastId = 0;
   /** The calls without a response. An abandoned call stays, because an error without an id may concern it. */
   #calls = new Map();
@@ -27,16 +26,12 @@ export class Connection {
   #holds = 0;
 
   /** `onRequest` answers the daemon's requests; `follows` is whether notifications are taken, and not dropped. */
-  constructor(socket, options, { onRequest, follows = false } = {}) {
-    this.#socket = socket;
+  constructor(channel, options, { onRequest, follows = false } = {}) {
+    this.#channel = channel;
     this.#options = options;
     this.#onRequest = onRequest;
     this.#follows = follows;
-    this.#lines = new Lines(options.maxLine);
-    socket.unref();
-    socket.on('error', () => {}); // 'close' follows.
-    socket.on('data', (data) => this.#receive(data));
-    socket.once('close', () => this.#finish(closed()));
+    channel.listen((messages) => this.#receive(messages), () => this.#finish(closed()), options.maxLine);
   }
 
   get isClosed() {
@@ -50,8 +45,7 @@ export class Connection {
 
   #hold(count) {
     this.#holds += count;
-    if (this.#holds > 0) this.#socket.ref();
-    else this.#socket.unref();
+    this.#channel.hold(this.#holds > 0);
   }
 
   // Calls
@@ -64,7 +58,7 @@ export class Connection {
     if (this.#end) throw this.#lastWord ?? new NotSent();
     const id = ++this.#lastId;
     const line = text({ id, method, params });
-    const waiting = this.#socket.writableLength;
+    const waiting = this.#channel.unsent;
     if (waiting > 0 && waiting + line.length > this.#options.maxUnsent) {
       throw new SdkdError('tooManyCalls', 'The daemon does not read: too much waits for it already. Call again later.');
     }
@@ -80,7 +74,7 @@ export class Connection {
         };
         end = watch(until, signal, () => giveUp(late()), () => giveUp(signal.reason));
         // A part of a JSON text is no call: what was not written as a whole was not run.
-        this.#socket.write(line, (error) => (call.isUnsent = Boolean(error)));
+        this.#channel.send(line, () => (call.isUnsent = true));
       });
     } finally {
       end();
@@ -100,7 +94,7 @@ export class Connection {
   }
 
   #write(members) {
-    if (!this.#end && this.#socket.writable) this.#socket.write(text(members));
+    if (!this.#end) this.#channel.send(text(members));
   }
 
   // Notifications
@@ -118,7 +112,7 @@ export class Connection {
     }
     const first = this.#notifications.shift();
     if (first) {
-      if (this.#notifications.length < this.#options.maxEvents && this.#socket.isPaused()) this.#socket.resume();
+      if (this.#notifications.length < this.#options.maxEvents) this.#channel.resume();
     } else if (this.#end) {
       throw this.#lastWord ?? this.#end;
     }
@@ -132,14 +126,14 @@ export class Connection {
 
   // Receiving
 
-  #receive(data) {
+  #receive(messages) {
     try {
-      for (const message of this.#lines.feed(data)) this.#take(message);
+      for (const message of messages) this.#take(message);
     } catch (error) {
       this.#finish(error);
     }
     // The daemon keeps the events that are not read.
-    if (this.#notifications.length >= this.#options.maxEvents) this.#socket.pause();
+    if (this.#notifications.length >= this.#options.maxEvents) this.#channel.pause();
   }
 
   #take(message) {
@@ -204,7 +198,7 @@ export class Connection {
   #finish(end) {
     if (this.#end) return;
     this.#end = end;
-    this.#socket.destroy();
+    this.#channel.close();
     // The last word concerns one call, or the connection as a whole. It fails the calls unless there are several and the
     // connection has worked before: then its call is unknown.
     const word = this.#calls.size === 1 || !this.#hasAnswered ? this.#lastWord : undefined;

@@ -1,8 +1,9 @@
-// The socket of a daemon: its path, and whether it is trusted.
+// The transport of Node: the socket of a daemon, its path, and whether it is trusted.
 import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { SdkdError } from './error.js';
+import { Lines } from './wire.js';
 
 const SYSTEM = '/run/sdkd/sdkd.sock';
 const TENANTS = '/run/sdkd-tenants';
@@ -106,7 +107,7 @@ const noDaemon = (path) =>
  * Connects once. Returns a socket, or `undefined` to try again: the backlog is full, or the socket was just replaced. Throws
  * `SdkdError`.
  */
-export async function attempt(path, trust) {
+async function attempt(path, trust) {
   if (!path) throw new SdkdError('badLocation', 'The path of the socket is empty.');
   if (path.includes('\0') || Buffer.byteLength(path) > LONGEST_PATH) throw noDaemon(path);
   const checked = judge(path, trust);
@@ -139,4 +140,61 @@ export async function attempt(path, trust) {
       } else reject(new SdkdError('systemError', `connect failed: ${error.code}.`, { cause: error }));
     });
   });
+}
+
+/** The channel of a connected socket, with a message a line. */
+class SocketChannel {
+  #socket;
+
+  constructor(socket) {
+    this.#socket = socket;
+  }
+
+  listen(receive, onEnd, maxLine) {
+    const lines = new Lines(maxLine);
+    this.#socket.unref();
+    this.#socket.on('error', () => {}); // 'close' follows.
+    this.#socket.on('data', (data) => receive(lines.feed(data)));
+    this.#socket.once('close', onEnd);
+  }
+
+  get unsent() {
+    return this.#socket.writableLength;
+  }
+
+  send(line, onUnsent) {
+    if (!this.#socket.writable) return onUnsent?.();
+    return this.#socket.write(line, (error) => error && onUnsent?.());
+  }
+
+  pause() {
+    this.#socket.pause();
+  }
+
+  resume() {
+    if (this.#socket.isPaused()) this.#socket.resume();
+  }
+
+  hold(isNeeded) {
+    if (isNeeded) this.#socket.ref();
+    else this.#socket.unref();
+  }
+
+  close() {
+    this.#socket.destroy();
+  }
+}
+
+/** The transport over the socket at `location`, or where a daemon is found. It stays with the first daemon that it reached. */
+export function socketTransport(location, trust = standardTrust) {
+  let path;
+  return {
+    async open() {
+      const chosen = path ?? location ?? automaticSocket();
+      const socket = await attempt(chosen, trust);
+      if (!socket) return undefined;
+      path = chosen;
+      return new SocketChannel(socket);
+    },
+  };
 }

@@ -45,6 +45,11 @@ function* messages(line) {
   } catch {
     throw badAnswer('it is not a JSON text.');
   }
+  yield* messagesOf(value);
+}
+
+/** Yields the messages in a JSON value. Throws `SdkdError` for what is none. */
+export function* messagesOf(value) {
   for (const message of Array.isArray(value) ? value : [value]) {
     if (!isObject(message)) throw badAnswer('it is not a JSON-RPC message.');
     yield message;
