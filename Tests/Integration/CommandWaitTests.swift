@@ -141,9 +141,9 @@ import Testing
   @Test("Settings, hints and messages fit the daemon at hand")
   func words() throws {
     let desk = try Desk.open()
-    let made = try desk.sdkctl(["create", "chat", "--kind", "zendesk.chat", "--setting", "account_key=12345678"])
+    let made = try desk.sdkctl(["create", "chat", "--kind", KindSample.chat.kind, "--setting", "account_key=12345678"])
     #expect(made.status == 0 && !made.output.contains("bridge.state"), "\(made.error)")
-    let bare = try desk.sdkctl(["create", "help", "--kind", "zendesk.support"])
+    let bare = try desk.sdkctl(["create", "help", "--kind", KindSample.support.kind])
     #expect(
       bare.status == 2 && bare.error.contains("settings.base_url, settings.app_id, settings.client_id are missing"))
     let near = try desk.sdkctl(["show", "caht"])

@@ -37,7 +37,7 @@ struct CommandRoot: AsyncParsableCommand {
         name: "Operate",
         subcommands: [
           DoctorVerb.self, ReloadVerb.self, ConfigVerb.self, LogLevelVerb.self, BackupVerb.self,
-          RestoreVerb.self, KeyVerb.self,
+          RestoreVerb.self, KeyVerb.self, BrowserVerb.self,
         ]),
       CommandGroup(
         name: "More",

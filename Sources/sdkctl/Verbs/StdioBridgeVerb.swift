@@ -1,8 +1,5 @@
 import ArgumentParser
 import Glibc
-import JSONRPCTransport
-import Linux
-import SDKClient
 
 /// `sdkctl stdio-bridge`: joins standard input and output to the socket. `sdkctl -H` runs it on the other machine.
 struct StdioBridgeVerb: Verb {
@@ -24,36 +21,26 @@ struct StdioBridgeVerb: Verb {
   var isLocal: Bool { true }
 
   func run(in context: CommandContext) async throws {
-    let path = try global.location.path()
-    let descriptor = try Self.connect(to: path)
-    defer { close(descriptor) }
     // The client at the other end can't see who listens here, so this end checks it.
-    let server = PeerCredentials(descriptor: descriptor)
-    let uid = server?.uid ?? .max
-    guard ServerTrust.standard.includes(uid: uid, pid: server?.pid ?? 0, path: path) else {
-      throw SDKClientError.untrustedServer(uid: uid)
-    }
-    try StreamJoin(input: STDIN_FILENO, output: STDOUT_FILENO, socket: descriptor).run()
+    let descriptor = try TrustedSocket.connect(to: global.location, within: .seconds(5))
+    defer { close(descriptor) }
+    try StreamJoin(
+      input: STDIN_FILENO, output: STDOUT_FILENO, socket: descriptor,
+      translator: UnchangedBytes(), endsWithInput: false
+    ).run()
+  }
+}
+
+/// The translator of a join that only copies: both ends have the daemon's own frames, which the daemon and the client
+/// check.
+private struct UnchangedBytes: StreamTranslator {
+  func readInput(_ bytes: ArraySlice<UInt8>, toSocket: inout [UInt8], toOutput: inout [UInt8]) -> Bool {
+    toSocket += bytes
+    return true
   }
 
-  /// Returns a connected, non-blocking descriptor. Retries for 5 s while the daemon's backlog is full.
-  private static func connect(to path: String) throws -> CInt {
-    guard let address = UnixAddress(path: path) else { throw SDKClientError.noDaemon(path: path) }
-    let deadline = ContinuousClock.now + .seconds(5)
-    while true {
-      let descriptor = UnixAddress.makeSocket()
-      guard descriptor >= 0 else { throw SDKClientError.system(call: "socket", errno: errno) }
-      if address.withPointer({ Glibc.connect(descriptor, $0, $1) }) == 0 { return descriptor }
-      let cause = errno
-      close(descriptor)
-      switch cause {
-      case EAGAIN, EINTR:
-        guard ContinuousClock.now < deadline else { throw SDKClientError.timeout }
-        poll(nil, 0, 10)
-      case ENOENT, ENOTDIR, ECONNREFUSED: throw SDKClientError.noDaemon(path: path)
-      case EACCES, EPERM: throw SDKClientError.notPermitted(path: path)
-      default: throw SDKClientError.system(call: "connect", errno: cause)
-      }
-    }
+  func readSocket(_ bytes: ArraySlice<UInt8>, toOutput: inout [UInt8]) -> Bool {
+    toOutput += bytes
+    return true
   }
 }
