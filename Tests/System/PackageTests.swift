@@ -268,13 +268,13 @@ import Testing
         systemctl enable --now sdkd@acme.socket sdkd@acme.service 2>/dev/null
         sdkctl create desk --kind zendesk.messaging --setting base_url=https://acme.zendesk.com/sc/sdk \
           --setting app_id=5f0000000000000000000001 >/dev/null
-        dpkg --remove sdkd sdk-sandbox python3-sdkd golang-sdkd-dev >/dev/null
+        dpkg --remove sdkd sdk-sandbox python3-sdkd golang-sdkd-dev webext-sdkd >/dev/null
         test -s /var/lib/sdkd/state.db
         test -e /etc/sdkd/sdkd.toml
         """)
       let units = try await machine.sh("systemctl list-units --all --state=loaded --no-legend --plain 'sdkd*'")
       #expect(units.output == "")
-      try await machine.sh("dpkg --purge sdkd sdk-sandbox python3-sdkd golang-sdkd-dev >/dev/null")
+      try await machine.sh("dpkg --purge sdkd sdk-sandbox python3-sdkd golang-sdkd-dev webext-sdkd >/dev/null")
       let left = try await machine.sh(
         "find / -xdev \\( -path /opt -o -path /proc -o -path /sys \\) -prune -o -name '*sdk-sandbox*' -print -o -name '*sdkd*' -print"
       )

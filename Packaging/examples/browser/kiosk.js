@@ -1,0 +1,37 @@
+// What the pages of this folder share.
+import { connect } from './sdkd/browser.js';
+
+/** Returns a client as soon as there are an extension and a daemon. */
+export async function connected(onProblem = console.warn) {
+  for (;;) {
+    try {
+      return await connect();
+    } catch (error) {
+      if (error.reason !== 'noDaemon') throw error;
+      onProblem(error);
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  }
+}
+
+/** Calls `show` with the user of an instance, or `undefined`, now and each time that another user is there. */
+export async function follow(daemon, instance, show) {
+  const events = daemon.events({ instances: [instance] });
+  await events.start();
+  let shown = null;
+  do {
+    const user = await daemon.instance.currentUser(instance);
+    const name = user.authenticated ? (user.externalId ?? user.id) : undefined;
+    if (name === shown) continue;
+    shown = name;
+    await show(name);
+  } while (await events.take());
+}
+
+/** Returns what your backend signs for the user of an instance. Their token tells the backend who asks. */
+export async function signed(daemon, instance, url) {
+  const { http } = await daemon.token(instance, { http: true });
+  const response = await fetch(url, { headers: http.headers });
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+  return (await response.text()).trim();
+}
