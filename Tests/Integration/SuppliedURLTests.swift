@@ -95,7 +95,7 @@ struct SuppliedURLTests {
     let script = "#!/bin/sh\necho '\(JSONWriter.text(of: answer))'\n"
     let program = try desk.write("provider-\(place)", script, mode: 0o755)
     return """
-      kind = KindSample.salesforce.kind
+      kind = "\(KindSample.salesforce.kind)"
       [settings]
       client_id = "C"
       client_secret = "\(secret)"
