@@ -43,7 +43,9 @@ class Browser:
 
     def run(self, text, *values):
         """Runs the body of an asynchronous function in the page. Returns its result. Raises `PageError`."""
-        answer = json.loads(self.script(RUN, [text, list(values)]))
+        found = self.script(RUN, [text, list(values)])
+        assert found is not None, "the page is loading itself again"
+        answer = json.loads(found)
         if "error" in answer:
             raise PageError(answer["error"])
         return answer["result"]

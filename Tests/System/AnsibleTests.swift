@@ -14,7 +14,7 @@ import Testing
 
   private static func useRole(on kiosks: Kiosks) async throws {
     let (former, present) = try await packages(for: kiosks)
-    try await kiosks.all("dpkg --purge sdkd >/dev/null 2>&1; useradd --system kiosk")
+    try await kiosks.all("dpkg --purge webext-sdkd sdkd >/dev/null 2>&1; useradd --system kiosk")
     for machine in kiosks.machines.values { try await machine.startSandbox() }
 
     // A check of bare machines reaches its end and changes nothing.
@@ -40,7 +40,7 @@ import Testing
       grep -rl '\(Kiosks.secret)' /etc /root /tmp /var/tmp || true
       ls /run/sdkd.recovery-key 2>/dev/null || true
       """)
-    #expect(state == Array(repeating: "front-desk noUser\nok: sdkd.key\n", count: 2))
+    #expect(state == Array(repeating: "front-desk noUser\nsdkd.key\n", count: 2))
     for (name, machine) in kiosks.machines {
       let key = try kiosks.recoveryKey(of: name)
       // Without its credential the machine starts only with this key.

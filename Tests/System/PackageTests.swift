@@ -340,7 +340,7 @@ import Testing
     let packages = URL(fileURLWithPath: MachineRoot.path).deletingLastPathComponent()
       .appendingPathComponent("deb/packages").path
     let files = try FileManager.default.contentsOfDirectory(atPath: packages).filter { $0.hasSuffix(".deb") }
-    #expect(files.count == 5)
+    #expect(files.count == 6)
     let record = try await Subprocess.run(
       .path("/usr/bin/lintian"),
       arguments: Arguments(["--allow-root", "--fail-on", "error,warning"] + files.map { "\(packages)/\($0)" }),

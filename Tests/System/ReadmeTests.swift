@@ -37,7 +37,7 @@ import Testing
     try await Machine.with { machine in
       try await machine.sh(
         """
-        dpkg --purge sdkd sdk-sandbox
+        dpkg --purge webext-sdkd sdkd sdk-sandbox
         mkdir -p /root/sdkd/.build/deb
         ln -s /opt/packages /root/sdkd/.build/deb/packages
         echo \(document.directory) >/root/directory

@@ -23,7 +23,7 @@ import Testing
       let gone = try await sdkctl(["-H", "gone", "list"])
       #expect(gone.status == 255 && !gone.error.isEmpty && !gone.error.contains("sdkctl:"), "\(gone.error)")
       // Without the package the other machine's shell says so.
-      try await machine.sh("dpkg --purge sdkd")
+      try await machine.sh("dpkg --purge webext-sdkd sdkd")
       let missing = try await sdkctl(["-H", "kiosk-7", "list"])
       #expect(missing.status == 127 && missing.error.contains("sdkctl"), "\(missing.status) \(missing.error)")
     }

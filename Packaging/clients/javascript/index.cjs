@@ -948,7 +948,9 @@ const isText = (value) => typeof value === 'string';
 class Events {
   #client;
   #filters;
+  #onStatus;
   #onEnd;
+  #status = { isConnected: false };
   #cursor;
   #connection;
   /** The subscription in progress. It outlives a take that ends earlier; the next take waits for it. */
@@ -959,8 +961,9 @@ class Events {
   #isClosed = false;
   #schedule = reconnect();
 
-  constructor(client, { since, ...filters }, onEnd) {
+  constructor(client, { since, onStatus, ...filters }, onEnd) {
     this.#client = client;
+    this.#onStatus = onStatus;
     this.#filters = filters;
     this.#cursor = since;
     this.#onEnd = onEnd;
@@ -968,6 +971,10 @@ class Events {
 
   get cursor() {
     return this.#cursor;
+  }
+
+  get status() {
+    return this.#status;
   }
 
   async start() {
@@ -1061,6 +1068,7 @@ class Events {
         await this.#connection.call('events.resume', params, this.#client.until());
       }
       this.#isPaused = false;
+      this.#tell({ isConnected: true });
     } catch (error) {
       this.#drop();
       throw error;
@@ -1085,9 +1093,22 @@ class Events {
   #pause(failure) {
     this.#drop();
     if (!(failure instanceof SdkdError)) throw failure;
+    this.#tell({ isConnected: false, error: failure });
     const wasThere = this.#hasBegun || (isRestart(failure) && this.#client.wasConnected);
     if (!wasThere || !isPassing(failure)) throw failure;
     return Math.max(this.#schedule.next(Math.random()), failure.retryAfter ?? 0);
+  }
+
+  /** Tells a change. Further failures of a connection that is reopened are none. */
+  #tell(status) {
+    const wasTold = status.isConnected ? this.#status.isConnected : this.#status.error !== undefined;
+    if (wasTold || this.#isClosed) return;
+    this.#status = status;
+    try {
+      this.#onStatus?.(status);
+    } catch (error) {
+      console.error('The function that gets the statuses of a connection has failed.', error);
+    }
   }
 
   #drop() {

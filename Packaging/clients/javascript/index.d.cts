@@ -31,7 +31,7 @@ export interface ChatUser {
   identifier: string;
   /** The name that operators see. */
   name?: string;
-  /** Attributes for operators and routing. */
+  /** The attributes for operators and routing. */
   data?: Record<string, string>;
 }
 
@@ -40,7 +40,7 @@ export interface ChatAuth {
   token?: string;
   /** The authorization scheme. */
   scheme?: string;
-  /** How token and scheme travel; headers unless given. */
+  /** The way in which token and scheme travel; headers unless given. */
   method?: ChatAuthMethod;
   /** The signature: a secret. */
   signature?: string;
@@ -49,58 +49,58 @@ export interface ChatAuth {
 }
 
 export interface ChatCenterAccepted {
-  /** True. */
+  /** Whether the call was accepted: always true. */
   accepted: boolean;
   /** The operation that the event of the outcome names. */
   operation: string;
-  /** What may be amiss with the identifier. */
+  /** The suspected faults of the identifier. */
   hints?: string[];
 }
 
 export interface User {
-  /** The vendor's id. */
+  /** The vendor's id of the user. */
   id?: string;
-  /** The customer's id. */
+  /** The customer's id of the user. */
   externalId?: string;
-  /** The user's name. */
+  /** The user's name, if it was given. */
   name?: string;
-  /** The user's e-mail. */
+  /** The user's e-mail, if it was given. */
   email?: string;
-  /** How the user is known to the vendor. */
+  /** The type of the user's authentication. */
   authenticationType: AuthenticationType;
   /** Whether the user is signed in now. */
   authenticated: boolean;
   /** Whether the vendor has checked the identity. */
   verified: boolean;
-  /** Since when this user is the instance's. */
+  /** The time at which this user became the instance's. */
   since?: Timestamp;
 }
 
 export interface TokenHTTP {
-  /** Headers by name. */
+  /** The headers by name, spelt as the vendor spells them. */
   headers: Record<string, string>;
-  /** Cookies by name. */
+  /** The cookies by name. */
   cookies: Record<string, string>;
 }
 
 export interface Token {
   /** The credential itself: a secret. */
   token: string;
-  /** Its digest, safe to log. */
+  /** The credential's digest, safe to log. */
   tokenId: TokenID;
-  /** What sort it is. */
+  /** The type of the credential. */
   tokenType: TokenType;
-  /** When it ends; absent when nobody knows. */
+  /** The time at which the credential expires; absent if unknown. */
   expiresAt?: Timestamp;
-  /** Seconds until it ends, when the answer was made. */
+  /** The number of seconds until the credential expires, counted from the response; absent if unknown. */
   ttl?: number;
-  /** Whether it came from memory, without asking anybody. */
+  /** Whether the credential was already cached, rather than renewed for this call. */
   fromCache: boolean;
-  /** Whether a renewal failed and this is the living old one. */
+  /** Whether this is the old, unexpired credential because a needed renewal failed or was not possible. */
   stale: boolean;
-  /** True when a fresh token lives shorter than minTTL. */
+  /** Whether a fresh token expires sooner than `minTTL`; absent if it does not. */
   short?: boolean;
-  /** How to put it on a request, if asked for. */
+  /** The headers and cookies that carry the credential, if requested. */
   http?: TokenHTTP;
 }
 
@@ -113,7 +113,7 @@ export interface Endpoint {
   appId?: string;
   /** The user's id in the app. */
   appUserId?: string;
-  /** This instance's client id. */
+  /** The instance's client id. */
   clientId?: string;
   /** The device's address. */
   deviceAddress?: string;
@@ -124,97 +124,97 @@ export interface Endpoint {
 }
 
 export interface Session {
-  /** Who the session is for. */
+  /** The user of the session. */
   user: User;
   /** The credential, with its http member. */
   token?: Token;
-  /** Where the vendor is. */
+  /** The place of the vendor: its URLs and ids. */
   endpoint: Endpoint;
   /** Whether content may be shown. */
   visible: boolean;
-  /** Why nothing can be shown. */
+  /** The reason why nothing can be shown. */
   reason?: HiddenReason;
-  /** Text for the input field, once. */
+  /** The text for the input field, returned once. */
   prefill?: string;
-  /** Data about the user that goes with the session. */
+  /** The data about the user that goes with the session. */
   data?: Record<string, string>;
-  /** What the visitor may edit. */
+  /** The fields that the visitor may edit. */
   editableFields: string[];
   /** Whether there is a history to show. */
   history: boolean;
   /** Whether a login may merge this conversation into another. */
   mayMerge: boolean;
-  /** Whether the connection with the vendor is open; absent for SDKs that keep none. */
+  /** Whether the connection to the vendor is open; absent for SDKs that keep no connection. */
   live?: boolean;
-  /** Give it to storage.put, so that no write reaches the next user. */
+  /** The storage epoch. Passed to `storage.put`, it keeps writes from the next user. */
   storageEpoch: string;
   /** The service, for kinds that have several. */
   service?: string;
 }
 
 export interface ChatCenterLogoutResult {
-  /** True. */
+  /** Whether the logout was accepted: always true. */
   accepted: boolean;
   /** The operation that the event of the outcome names. */
   operation: string;
 }
 
 export interface DaemonBackupResult {
-  /** What the backup is called. */
+  /** The name of the backup. */
   name: string;
-  /** Its size. */
+  /** The size of the backup in bytes. */
   bytes: number;
-  /** The moment whose state it holds. */
+  /** The time whose state the backup holds. */
   createdAt: Timestamp;
 }
 
 export interface Check {
-  /** What was looked at. */
+  /** The name of the check, such as `store`. */
   name: string;
-  /** How it is. */
+  /** The status that the check found. */
   status: HealthStatus;
-  /** More, for those who may see it. */
+  /** The details; absent if the caller may not see them. */
   detail?: string;
 }
 
 export interface DaemonHealthResult {
-  /** The worst of the checks. */
+  /** The worst status of the checks. */
   status: HealthStatus;
-  /** What was looked at. */
+  /** The checks that were made. */
   checks: Check[];
 }
 
-/** For admins: the proxy to the vendors, where an instance has none of its own. */
+/** The proxy to the vendors of instances that have none of their own; for admins only. */
 export interface DaemonInfoResultProxy {
-  /** Http://HOST:PORT. */
+  /** The URL, `http://HOST:PORT`. */
   url: string;
-  /** The hosts, domains and ranges of addresses that are reached directly. */
+  /** The hosts, domains and ranges of addresses that are reached without it. */
   exceptions: string[];
 }
 
-/** Where its files are; for admins only. */
+/** The paths of the daemon's files; for admins only. */
 export interface DaemonInfoResultPaths {
-  /** The configuration file, which need not exist. */
+  /** The path of the configuration file, which need not exist. */
   configuration: string;
-  /** The state directory. */
+  /** The path of the state directory. */
   state: string;
-  /** The control socket. */
+  /** The path of the control socket. */
   socket: string;
-  /** The folder with the sockets of token providers that are units. */
+  /** The path of the directory with the sockets of token providers that are units. */
   unitSockets: string;
 }
 
 export interface JournalLevel {
-  /** The level in force: messages of this level and above are written. */
+  /** The current level: messages of this level and above are written. */
   level: 'trace' | 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical';
   /** The level in the configuration. */
   configured: 'trace' | 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical';
-  /** When the configured level is restored, unless that is in force. */
+  /** The time at which the configured level is restored; absent while it is the current one. */
   until?: Timestamp;
 }
 
 export interface DaemonInfoResult {
-  /** Sdkd. */
+  /** The daemon's name: `sdkd`. */
   name: string;
   /** The daemon's version. */
   version: string;
@@ -222,19 +222,19 @@ export interface DaemonInfoResult {
   apiVersion: string;
   /** The process id. */
   pid: number;
-  /** When it started. */
+  /** The time at which the daemon started. */
   startedAt: Timestamp;
-  /** The kinds of instance it hosts. */
+  /** The kinds of instance that the daemon hosts. */
   kinds: KindName[];
-  /** The limits for callers other than admins; durations in seconds. */
+  /** The limits for callers other than admins, by name. Durations are in seconds. */
   limits: Record<string, number>;
-  /** How often it was started on this state before. */
+  /** The number of earlier starts on this state. */
   restartCount: number;
-  /** For admins: the proxy to the vendors, where an instance has none of its own. */
+  /** The proxy to the vendors of instances that have none of their own; for admins only. */
   proxy?: DaemonInfoResultProxy;
-  /** Where its files are; for admins only. */
+  /** The paths of the daemon's files; for admins only. */
   paths?: DaemonInfoResultPaths;
-  /** What goes to the journal; for admins only. */
+  /** The level of the journal; for admins only. */
   journal?: JournalLevel;
 }
 
@@ -246,120 +246,120 @@ export interface DaemonMetricsResult {
 }
 
 export interface ReloadCounts {
-  /** New ones. */
+  /** The number of new instances. */
   added: number;
-  /** Changed ones. */
+  /** The number of changed instances. */
   changed: number;
-  /** Those that are gone. */
+  /** The number of removed instances. */
   removed: number;
-  /** Those that are as they were. */
+  /** The number of unchanged instances. */
   unchanged: number;
 }
 
 export interface ReloadProblem {
-  /** The instance, if it is about one. */
+  /** The instance that the problem is about, if any. */
   instance?: InstanceID;
-  /** The key of the configuration, if it is about one. */
+  /** The configuration key that the problem is about, if any. */
   key?: string;
-  /** What happened and what to do. */
+  /** The message: what happened and what to do. */
   message: string;
 }
 
 export interface DaemonReloadResult {
-  /** Those that are new. */
+  /** The new instances. */
   added: InstanceID[];
-  /** Those that were changed. */
+  /** The changed instances. */
   changed: InstanceID[];
-  /** Those that are gone. */
+  /** The removed instances. */
   removed: InstanceID[];
-  /** Those that are as they were. */
+  /** The unchanged instances. */
   unchanged: InstanceID[];
-  /** How many of each, also of those that the lists leave out. */
+  /** The number of instances in each category, including those that the lists omit. */
   counts: ReloadCounts;
-  /** What could not be put in force. */
+  /** The problems with parts of the configuration that could not be applied; at most 50. */
   problems: ReloadProblem[];
 }
 
 export interface DaemonRotateKeyResult {
-  /** How many data keys of instances and their pending deliveries. */
+  /** The number of data keys that were wrapped under the new master key. */
   rewrapped: number;
 }
 
 export interface UserLoggedInData {
   /** The user that is signed in now. */
   user?: User;
-  /** Findings about the credential, such as nearExpiry. */
+  /** The findings about the credential, such as nearExpiry. */
   hints?: string[];
 }
 
 export interface UserLoggedInEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** The vendor has accepted a login, an exchange or an authorization. */
   type: 'userLoggedIn';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: UserLoggedInData;
 }
 
 export interface UserLoggedOutData {
   /** The user that was signed in. */
   user?: User;
-  /** Why. */
+  /** The cause of the logout. */
   cause: LogoutCause;
 }
 
 export interface UserLoggedOutEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** The user is gone, and what was stored for them is wiped. */
   type: 'userLoggedOut';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: UserLoggedOutData;
 }
 
 export interface LoginSupersededData {
   /** The operation of the login. */
   operation: string;
-  /** What the later call asked for. */
+  /** The request of the later call. */
   by: SupersedingCall;
 }
 
 export interface LoginSupersededEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** An accepted login ended, because a later call asked for something else. */
   type: 'loginSuperseded';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: LoginSupersededData;
 }
 
@@ -371,28 +371,28 @@ export interface LogoutFailedData {
 }
 
 export interface LogoutFailedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** The vendor could not be told of a logout; everything is kept. */
   type: 'logoutFailed';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: LogoutFailedData;
 }
 
 export interface AuthenticationFailedData {
   /** The stable name. */
   reason: Reason;
-  /** What happened and what to do next. */
+  /** The message: what happened and what to do next. */
   message: string;
   /** The vendor's HTTP status. */
   httpStatus?: number;
@@ -405,73 +405,73 @@ export interface AuthenticationFailedData {
 }
 
 export interface AuthenticationFailedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** A login was refused, or no recovery helped; a new credential is needed. */
   type: 'authenticationFailed';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: AuthenticationFailedData;
 }
 
 export interface TokenRefreshedData {
   /** The id of the new credential. */
   tokenId?: TokenID;
-  /** When it expires, if that is known. */
+  /** The time at which it expires, if that is known. */
   expiresAt?: Timestamp;
 }
 
 export interface TokenRefreshedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** The credential was renewed. */
   type: 'tokenRefreshed';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: TokenRefreshedData;
 }
 
 export interface RefreshFailedData {
   /** The stable name. */
   reason: Reason;
-  /** When the token provider is asked again. */
+  /** The time at which the token provider is asked again. */
   nextAttemptAt?: Timestamp;
 }
 
 export interface RefreshFailedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
-  /** A renewal failed; the present credential stays in use while it lives. */
+  /** A renewal failed; the present credential stays in use while it is valid. */
   type: 'refreshFailed';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: RefreshFailedData;
 }
 
@@ -481,21 +481,21 @@ export interface AnonymousUserCreatedData {
 }
 
 export interface AnonymousUserCreatedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** A call that needs a user has created an anonymous one at the vendor. */
   type: 'anonymousUserCreated';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: AnonymousUserCreatedData;
 }
 
@@ -505,21 +505,21 @@ export interface FellBackToAnonymousData {
 }
 
 export interface FellBackToAnonymousEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** Authentication failed, and the visitor continues as an anonymous one. */
   type: 'fellBackToAnonymous';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: FellBackToAnonymousData;
 }
 
@@ -533,89 +533,89 @@ export interface UserMergedData {
 }
 
 export interface UserMergedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** The vendor has merged two users into one. */
   type: 'userMerged';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: UserMergedData;
 }
 
 export interface IdentityChangedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** An identity was set. */
   type: 'identityChanged';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: Record<string, never>;
 }
 
 export interface IdentityWipedData {
-  /** Values in storage. */
+  /** The number of values in storage. */
   storage: number;
-  /** Push registrations. */
+  /** The number of push registrations. */
   pushes: number;
-  /** Tokens. */
+  /** The number of tokens. */
   tokens: number;
   /** The new storage epoch. */
   storageEpoch: string;
 }
 
 export interface IdentityWipedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** What was stored for the identity was destroyed; comes before the next user's login. */
   type: 'identityWiped';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: IdentityWipedData;
 }
 
 export interface SettingsUpdatedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** Authentication settings were set, or forgotten. */
   type: 'settingsUpdated';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: Record<string, never>;
 }
 
@@ -627,340 +627,340 @@ export interface NetworkErrorData {
 }
 
 export interface NetworkErrorEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** The vendor can't be reached or answers badly; at most one a minute while it lasts. */
   type: 'networkError';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: NetworkErrorData;
 }
 
 export interface PushData {
   /** The registration's id. */
   id: string;
-  /** Whose it is. */
+  /** The user of the registration. */
   user?: User;
 }
 
 export interface PushRegisteredEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** A device was registered for push messages. */
   type: 'pushRegistered';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: PushData;
 }
 
 export interface PushUnregisteredEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** A registration for push messages has ended. */
   type: 'pushUnregistered';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: PushData;
 }
 
 export interface PushOrphanedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** A registration stays at the vendor although its user is gone. */
   type: 'pushOrphaned';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: PushData;
 }
 
 export interface DelegateAttachedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** A connection answers for the instance now. */
   type: 'delegateAttached';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: Record<string, never>;
 }
 
 export interface DelegateDetachedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** A connection answers no more for the instance. */
   type: 'delegateDetached';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: Record<string, never>;
 }
 
 export interface BreakerOpenedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** The token provider failed too often and is left alone for a while. */
   type: 'breakerOpened';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: Record<string, never>;
 }
 
 export interface BreakerClosedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** The token provider answers again. */
   type: 'breakerClosed';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: Record<string, never>;
 }
 
 export interface InstanceCreatedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** The instance was made. */
   type: 'instanceCreated';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: Record<string, never>;
 }
 
 export interface Access {
-  /** Who reads state and events. */
+  /** The rules for reading state and events. */
   observe?: AccessRule[];
-  /** Who gets tokens and opens sessions. */
+  /** The rules for getting tokens and opening sessions. */
   use?: AccessRule[];
-  /** Who logs in and out. */
+  /** The rules for logging in and out. */
   control?: AccessRule[];
 }
 
 export interface InstanceUpdatedData {
-  /** What differs, such as settings or access. */
+  /** The members that differ, such as settings or access. */
   changed?: string[];
   /** The new access rules if they changed and have at most 4 KiB. */
   access?: Access;
 }
 
 export interface InstanceUpdatedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** Settings, provider, access or labels were changed. */
   type: 'instanceUpdated';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: InstanceUpdatedData;
 }
 
 export interface InstanceDeletedEvent {
-  /** Its position in the daemon's order. */
+  /** The event's position in the daemon's total order of events, as an opaque string. */
   cursor: Cursor;
-  /** When it happened. */
+  /** The time at which the event happened. */
   time: Timestamp;
-  /** The instance that it is about. */
+  /** The instance that the event is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
   /** The instance was deleted, with all that it stored. */
   type: 'instanceDeleted';
-  /** The operation that it completes. */
+  /** The operation that the event completes, for methods that respond with `accepted`. */
   operation?: string;
-  /** Its details. */
+  /** The details of the event: up to 8 KiB, without secrets. */
   data: Record<string, never>;
 }
 
 export interface EventsListResult {
   /** The events, oldest first. */
   events: Event[];
-  /** The end of what was read. */
+  /** The cursor up to which events were read. */
   cursor: Cursor;
-  /** Give it as since for the next page. */
+  /** The cursor to pass as `since` for the next page; absent if there is none now. */
   next?: Cursor;
-  /** True when events after since are no longer kept. */
+  /** Whether events after `since` are no longer stored; absent if all are. */
   gap?: boolean;
 }
 
 export interface Service {
-  /** Where the service stands. */
+  /** The service's state. */
   state: InstanceState;
-  /** Who is signed in. */
+  /** The user that is signed in. */
   user: User;
-  /** When its token ends. */
+  /** The time at which the token expires. */
   expiresAt?: Timestamp;
 }
 
 export interface Bridge {
   /** The breaker's state. */
   state: BreakerState;
-  /** When the provider is asked again. */
+  /** The time at which the provider is asked again. */
   nextAttemptAt?: Timestamp;
-  /** How the last run ended, such as 0, 75, signal 9, timeout. */
+  /** The way in which the last run ended, such as 0, 75, signal 9, timeout. */
   lastExit?: string;
-  /** How many delegates are attached. */
+  /** The number of attached delegates. */
   attached: number;
 }
 
 export interface LastError {
   /** The stable name. */
   reason: Reason;
-  /** One sentence. */
+  /** The message: one sentence. */
   message: string;
-  /** When. */
+  /** The time of the failure. */
   at: Timestamp;
 }
 
 export interface Pending {
-  /** Its name. */
+  /** The name of the delivery. */
   id: string;
-  /** What the vendor is told, such as revoke, unregisterPush, logout. */
+  /** The purpose: revoke, unregisterPush or logout. */
   purpose: string;
-  /** The service it is about. */
+  /** The service that it is about. */
   service?: string;
-  /** How often it was tried. */
+  /** The number of attempts so far. */
   attempts: number;
-  /** When it is tried again. */
+  /** The time of the next attempt. */
   nextAttemptAt?: Timestamp;
-  /** When it is given up. */
+  /** The time at which it is abandoned. */
   deadline: Timestamp;
 }
 
 export interface Instance {
-  /** Its id. */
+  /** The instance's id. */
   instance: InstanceID;
-  /** Its SDK. */
+  /** The instance's kind. */
   kind: KindName;
-  /** Whether a file or a call made it. */
+  /** The instance's origin: a file or a call. */
   source: InstanceSource;
-  /** Where it stands. */
+  /** The instance's state. */
   state: InstanceState;
-  /** Who is signed in. */
+  /** The user that is signed in. */
   user: User;
-  /** Its services, for kinds that have several. */
+  /** The services, for kinds that have several. */
   services?: Record<string, Service>;
   /** The operator's labels. */
   labels: Record<string, string>;
-  /** Its settings, secrets redacted. */
+  /** The settings without secrets. */
   settings: Record<string, unknown>;
-  /** Its token provider; for admins only. */
+  /** The token provider; for admins only. */
   provider?: Record<string, unknown>;
-  /** How the delegate bridge stands. */
+  /** The state of the delegate bridge. */
   bridge: Bridge;
-  /** Who may do what. */
+  /** The rules for callers other than the owner and admins. */
   access: Access;
-  /** When the token ends. */
+  /** The time at which the token expires. */
   expiresAt?: Timestamp;
   /** The last failure. */
   lastError?: LastError;
-  /** Why it is not what it was set up for. */
+  /** The reason why the instance is degraded. */
   degraded?: 'anonymousFallback';
-  /** What the vendor must still be told. */
+  /** The deliveries to the vendor that are still to be made. */
   pending?: Pending[];
-  /** When it was made. */
+  /** The time at which the instance was created. */
   createdAt: Timestamp;
-  /** Changes with every wipe. */
+  /** The storage epoch, which changes with every wipe. */
   storageEpoch: string;
 }
 
 export interface InstanceListResult {
-  /** The instances, by id. */
+  /** The instances, sorted by id. */
   instances: Instance[];
-  /** Where the next page begins; absent on the last. */
+  /** The `after` of the next page; absent on the last page. */
   next?: InstanceID;
-  /** How many instances there are in each state; only with `counts`. */
+  /** The number of instances in each state; only with `counts`. */
   counts?: Record<string, number>;
 }
 
 export interface MessagingLogoutUserResult {
-  /** Whether the vendor was told. */
+  /** Whether the vendor was informed. */
   backendInformed: boolean;
 }
 
@@ -971,27 +971,27 @@ export interface Push {
   service?: string;
   /** The device's address, masked. */
   address: string;
-  /** Whose it is. */
+  /** The user of the registration. */
   user: User;
   /** Whether it is still at the vendor although its user is gone from here. */
   orphaned: boolean;
-  /** When it was made. */
+  /** The time at which it was made. */
   createdAt: Timestamp;
 }
 
 export interface PushListResult {
   /** The registrations, oldest first. */
   pushes: Push[];
-  /** Where the next page begins; absent on the last. */
+  /** The `after` of the next page; absent on the last page. */
   next?: string;
 }
 
 export interface PushEndpoint {
   /** The device's address with its push service: a secret. */
   address: string;
-  /** Whose push service it is. */
+  /** The type of the device's push service. */
   type: PushServiceType;
-  /** The device's language. */
+  /** The device's language, such as `de-DE`. */
   locale?: string;
 }
 
@@ -1027,37 +1027,37 @@ export interface AuthenticationSettings {
   communityUrl?: string;
   /** The community's id. */
   communityId?: string;
-  /** Names the user, …/id/ORG/USER. */
+  /** The URL that names the user, …/id/ORG/USER. */
   identityUrl?: string;
-  /** Instead of the others: the Mobile SDK's account, in its own field names. */
+  /** The Mobile SDK's account instead of the others, in its own field names. */
   account?: Record<string, unknown>;
 }
 
 export interface StorageGetResult {
-  /** The value; null when there is none. */
+  /** The value; `null` if there is none. */
   value: unknown;
-  /** The epoch it belongs to. */
+  /** The storage epoch that the value belongs to. */
   storageEpoch: string;
 }
 
 export interface StorageEntry {
   /** The key. */
   key: string;
-  /** The size of its value. */
+  /** The bytes of the value as JSON text. */
   bytes: number;
 }
 
 export interface StorageListResult {
   /** The keys of the page, sorted. */
   keys: StorageEntry[];
-  /** The epoch they belong to. */
+  /** The storage epoch that the keys belong to. */
   storageEpoch: string;
-  /** Where the next page begins; absent on the last. */
+  /** The `after` of the next page; absent on the last page. */
   next?: string;
 }
 
 export interface ShownSupportIdentity {
-  /** Its type. */
+  /** The type of the identity. */
   type: SupportIdentityType;
   /** The name that was given. */
   name?: string;
@@ -1071,68 +1071,68 @@ export interface SupportGetIdentityResult {
 }
 
 export interface SupportIdentity {
-  /** Must be what the account is set up for. */
+  /** The type that the account is set up for. */
   type: SupportIdentityType;
-  /** Of an anonymous user: what to call them. */
+  /** The name of an anonymous user. */
   name?: string;
-  /** Of an anonymous user: where they can be reached. */
+  /** The e-mail of an anonymous user. */
   email?: string;
-  /** Of a jwt identity: the opaque unique id, a secret; without it the delegate or token provider supplies it. */
+  /** The opaque unique id of a jwt identity, a secret; without it the delegate or token provider supplies it. */
   token?: string;
 }
 
 export interface WipedCounts {
-  /** Values in storage. */
+  /** The number of values in storage. */
   storage: number;
-  /** Push registrations. */
+  /** The number of push registrations. */
   pushes: number;
-  /** Tokens. */
+  /** The number of tokens. */
   tokens: number;
 }
 
 export interface SupportSetIdentityResult {
-  /** False when the identity was the same and nothing was to do. */
+  /** Whether the vendor has accepted the identity; false when it was set already. */
   changed: boolean;
-  /** What was destroyed of the former identity. */
+  /** The destroyed values of the former identity. */
   wiped?: WipedCounts;
 }
 
 export interface DelegateUser {
-  /** The vendor's id. */
+  /** The vendor's id of the user. */
   id?: string;
-  /** The id that the owner gave. */
+  /** The owner's id of the user. */
   externalId?: string;
 }
 
 export interface DelegateFailure {
-  /** The stable name. */
+  /** The stable name of the cause, as in `Reason`. */
   reason: Reason;
-  /** The vendor's own code. */
+  /** The vendor's error code. */
   code?: string;
-  /** The vendor's own words. */
+  /** The vendor's error description. */
   description?: string;
   /** The vendor's HTTP status. */
   httpStatus?: number;
 }
 
 export interface DelegateQuestion {
-  /** The form of the question: 1. */
+  /** The version of the question's format: 1. */
   version: number;
-  /** Which question it is. */
+  /** The type of the question. */
   question: DelegateQuestionName;
-  /** Who asks. */
+  /** The instance that the question is about. */
   instance: InstanceID;
-  /** The instance's SDK. */
+  /** The instance's kind. */
   kind: KindName;
   /** The service, for kinds that have several. */
   service?: string;
-  /** Which attempt this is. */
+  /** The number of the attempt, starting at 1. */
   attempt: number;
-  /** Who needs the credential. */
+  /** The user for whom the credential is requested, if known. */
   user?: DelegateUser;
-  /** What went wrong. */
+  /** The failure that led to the question, if any. */
   error?: DelegateFailure;
-  /** When an answer comes too late. */
+  /** The time after which a response comes too late. */
   deadline: Timestamp;
 }
 
@@ -1146,33 +1146,33 @@ export interface Gap {
 export interface DelegateTokenAnswer {
   /** The token. */
   token?: string;
-  /** When it ends. */
+  /** The time at which the token expires. */
   expiresAt?: Timestamp | number;
   /** The owner's id of the user. */
   uniqueId?: string;
-  /** How the token is to be read. */
+  /** The authentication scheme of the token. */
   scheme?: string;
   /** The owner's signature. */
   signature?: string;
   /** Whether the token is encrypted. */
   isEncrypted?: boolean;
-  /** True passes the question on. */
+  /** Whether to pass the question on. */
   defer?: boolean;
 }
 
 export interface DelegateServiceAnswer {
-  /** Whether to authenticate. */
+  /** Whether to authenticate; otherwise the user is a guest. */
   authenticate?: boolean;
-  /** The settings to do it with. */
+  /** The settings to authenticate with. They may hold secrets. */
   settings?: Record<string, unknown>;
-  /** True passes the question on. */
+  /** Whether to pass the question on. */
   defer?: boolean;
 }
 
 export interface DelegateGuestAnswer {
-  /** True asks for settings again, false goes on as a guest. */
+  /** Whether to authenticate again: `true` requests new settings, `false` makes the user a guest. */
   proceed?: boolean;
-  /** True passes the question on. */
+  /** Whether to pass the question on. */
   defer?: boolean;
 }
 
@@ -1211,7 +1211,10 @@ export type LogoutCause = 'explicit' | 'implicit' | 'deauthorized' | 'switch' | 
 
 export type SupersedingCall = 'login' | 'logout' | 'deauthorize';
 
-/** Rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER or *, joined with +. */
+/**
+ * Rule: user:NAME, uid:N, group:NAME, unit:NAME.service, user-unit:NAME.service@USER, user-scope:NAME@USER or *, joined
+ * with +.
+ */
 export type AccessRule = string;
 
 export type Event =
@@ -1280,19 +1283,17 @@ export interface ChatCenterMethods {
    * all of registerDevice, INIT_CHAT and CLIENT_INFO, else authenticationFailed, networkError or, after a later call of
    * the app itself, loginSuperseded. What the same connection asks about the user meanwhile waits for the outcome and
    * concerns the new user; if the login fails, it fails alike. With wait the outcome is the answer. Refused before the
-   * network: invalidIdentifier, weakIdentifier
-   * (strict_identifiers), invalidAuthParameters, expiredJWT for a token that is an expired JWT. The same user with the
-   * same auth keeps its state and costs no request; another name or other
+   * network: invalidIdentifier, weakIdentifier (strict_identifiers), invalidAuthParameters, expiredJWT for a token that
+   * is an expired JWT. The same user with the same auth keeps its state and costs no request; another name or other
    * data wait for the next chat; another auth replaces the credentials. Another user replaces this one once the vendor
    * has accepted it, and everything local of this one is wiped; its session at the vendor stays open unless on_switch
-   * is
-   * logout.
+   * is logout.
    *
    * @param instance - the instance
-   * @param user - who is to be authorised
-   * @param options.auth - custom authorization, as agreed with the vendor
-   * @param options.wait - wait for the outcome
-   * @param options.timeout - with wait: how long; the work goes on without the caller
+   * @param user - the user to authorise
+   * @param options.auth - the custom authorization, as agreed with the vendor
+   * @param options.wait - whether to wait for the outcome
+   * @param options.timeout - the time to wait, with `wait`. The operation continues after it
    */
   authorize(
     instance: InstanceID,
@@ -1311,9 +1312,8 @@ export interface ChatCenterMethods {
   /**
    * All that an app needs to open the chat.
    *
-   * The same as session.open: gives the prefilled text once and delivers updated data when the connection is live.
-   * A lost connection is tried again at once and not waited for; live says whether it is open. userNotAuthorized
-   * without
+   * The same as session.open: gives the prefilled text once and delivers updated data when the connection is live. A
+   * lost connection is tried again at once and not waited for; live says whether it is open. userNotAuthorized without
    * a user. A login that was accepted just before is waited for.
    *
    * @param instance - the instance
@@ -1328,8 +1328,8 @@ export interface ChatCenterMethods {
    * userNotAuthorized without a user. A sign-in that follows waits for this one's end.
    *
    * @param instance - the instance
-   * @param options.wait - wait for the outcome
-   * @param options.timeout - with wait: how long; the work goes on without the caller
+   * @param options.wait - whether to wait for the outcome
+   * @param options.timeout - the time to wait, with `wait`. The operation continues after it
    */
   logout(
     instance: InstanceID,
@@ -1338,9 +1338,9 @@ export interface ChatCenterMethods {
   /**
    * Sets the text that the input field has when the chat opens next.
    *
-   * Given once, by the next chat that opens, also after a restart; an empty message clears it and another one replaces
-   * it. Without a user it waits for whoever is authorised next. deauthorizeUser clears it, and so does a logout that
-   * succeeds.
+   * Given once, by the next chat that opens, also after a restart; an empty message clears it and another one
+   * replaces it. Without a user it waits for whoever is authorised next. deauthorizeUser clears it, and so does a
+   * logout that succeeds.
    *
    * @param instance - the instance
    * @param message - the text; empty for none
@@ -1365,29 +1365,27 @@ export interface DaemonMethods {
    * Makes a consistent copy of the state while it is in use.
    *
    * The backup lies in `backups/` below the directory of the state, as NAME.db, and `sdkctl restore` puts it in the
-   * state's
-   * place. One without a name is the daemon's own: it counts for `[backup] keep`, and makes room for newer ones. Keys
-   * that
-   * a wipe, a logout or a deletion destroys are destroyed in all backups too. On a full disk no half backup stays.
+   * state's place. One without a name is the daemon's own: it counts for `[backup] keep`, and makes room for newer
+   * ones. Keys that a wipe, a logout or a deletion destroys are destroyed in all backups too. On a full disk no half
+   * backup stays.
    *
-   * @param options.name - what the backup is to be called: up to 64 of a-z, 0-9, dot, underscore and hyphen, not
-   * beginning with auto-
+   * @param options.name - the name of the backup: up to 64 of a-z, 0-9, dot, underscore and hyphen, not beginning
+   * with auto-
    */
   backup(options?: CallOptions & { name?: string }): Promise<DaemonBackupResult>;
   /**
    * How this daemon is.
    *
-   * `ok` when everything works, `degraded` when something doesn't but calls are served, `failing` when state
-   * can't be read or written. Details tell of instances that the caller can see, and of no others.
+   * `ok` when everything works, `degraded` when something doesn't but calls are served, `failing` when state can't be
+   * read or written. Details tell of instances that the caller can see, and of no others.
    */
   health(options?: CallOptions): Promise<DaemonHealthResult>;
   /**
    * What this daemon is.
    *
-   * The daemon's name, version, version of the contract, process id, start, the kinds it hosts, the limits
-   * for callers other than admins, and how often it has been started on this state. Admins also get the proxy to the
-   * vendors, the paths of the configuration, the state, the socket and the token providers' sockets, and the level of
-   * the journal.
+   * The daemon's name, version, version of the contract, process id, start, the kinds it hosts, the limits for callers
+   * other than admins, and how often it has been started on this state. Admins also get the proxy to the vendors, the
+   * paths of the configuration, the state, the socket and the token providers' sockets, and the level of the journal.
    */
   info(options?: CallOptions): Promise<DaemonInfoResult>;
   /**
@@ -1398,37 +1396,33 @@ export interface DaemonMethods {
    */
   metrics(options?: CallOptions): Promise<DaemonMetricsResult>;
   /**
-   * Reads the configuration again and puts it in force.
+   * Reads the configuration again and applies it.
    *
-   * All of it or, when there is a mistake anywhere, none of it: then the error is `invalidConfiguration`, its
-   * `mistakes` are `{file, line?, key?, message, nearest?}`, and the former configuration stays in force. Instances
-   * whose
-   * files have not changed are not touched. What is right and still could not be put in force, such as a port that is
-   * taken or a vendor that could not be told of a logout, is among the `problems`. Reloads follow one another. Lists
-   * are cut at 500 instances each; `counts` has the numbers.
+   * All of it or, when there is an error anywhere, none of it: then the error is `invalidConfiguration`, its `mistakes`
+   * are `{file, line?, key?, message, nearest?}`, and the former configuration stays active. Instances whose files have
+   * not changed are not touched. What is right and still could not be applied, such as a port that is taken or a vendor
+   * that could not be told of a logout, is among the `problems`. Reloads follow one another. Lists are cut at 500
+   * instances each; `counts` has the numbers.
    */
   reload(options?: CallOptions): Promise<DaemonReloadResult>;
   /**
    * Replaces the master key of the state while it is in use.
    *
    * Makes a new master key and wraps every data key under it, in the state and in its backups. The former wrapped keys
-   * are
-   * in no file when it answers. A crash at any moment leaves all keys as they were or all of them replaced. The root
-   * key
-   * stays the same: `sdkctl key rotate --outer` replaces that one.
+   * are in no file when it answers. A crash at any moment leaves all keys as they were or all of them replaced. The
+   * root key stays the same: `sdkctl key rotate --outer` replaces that one.
    */
   rotateKey(options?: CallOptions): Promise<DaemonRotateKeyResult>;
   /**
    * Changes the level of the journal for a while.
    *
    * The daemon writes messages of this level and above until the time has passed. Then it returns to the configured
-   * level,
-   * `[log] level`. So it does after a restart, after a reload that changes the configured level, and at once when
-   * `level` is missing. A
-   * later call replaces the former one. `daemon.info` shows the level to admins. Levels do not apply to audit records.
+   * level, `[log] level`. So it does after a restart, after a reload that changes the configured level, and at once
+   * when `level` is missing. A later call replaces the former one. `daemon.info` shows the level to admins. Levels do
+   * not apply to audit records.
    *
-   * @param options.level - the level; without it the configured one is restored
-   * @param options.seconds - after how many seconds the configured level is restored; 600
+   * @param options.level - the level; absent restores the configured one
+   * @param options.seconds - the time in seconds after which the configured level is restored; absent for 600
    */
   setLogLevel(
     options?: CallOptions & { level?: 'trace' | 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical'; seconds?: number },
@@ -1440,16 +1434,16 @@ export interface EventsMethods {
   /**
    * Events of the past.
    *
-   * Events of visible instances after a cursor, oldest first; without `since` from the oldest kept. `next` is
-   * the cursor of the next page and absent when there is none now; `cursor` is the end of what was read. A page
-   * may be empty and have a `next`: little of what was read matched. With `gap` events after `since` are no longer
-   * kept. Events of a deleted instance are shown to those who had a role on it then.
+   * Events of visible instances after a cursor, oldest first; without `since` from the oldest kept. `next` is the
+   * cursor of the next page and absent when there is none now; `cursor` is the end of what was read. A page may be
+   * empty and have a `next`: little of what was read matched. With `gap` events after `since` are no longer kept.
+   * Events of a deleted instance are shown to those who had a role on it then.
    *
-   * @param options.instances - only these instances
-   * @param options.labels - only instances with all of these labels
-   * @param options.types - only these types
-   * @param options.since - only what came after this cursor
-   * @param options.limit - how many at most; 100 unless given
+   * @param options.instances - the instances whose events are returned; all visible ones unless given
+   * @param options.labels - the labels that an event's instance must all have
+   * @param options.types - the types of event that are returned; all unless given
+   * @param options.since - the cursor after which events are returned; from the oldest stored event unless given
+   * @param options.limit - the maximum number of events: 1 to 500; 100 unless given
    */
   list(
     options?: CallOptions & { instances?: InstanceID[]; labels?: Record<string, string>; types?: EventType[]; since?: Cursor; limit?: number },
@@ -1461,16 +1455,16 @@ export interface InstanceMethods {
   /**
    * Makes an instance.
    *
-   * Makes an instance of a kind. The caller becomes its owner. A provider and settings that name a file take
-   * admin. Errors: instanceExists, accessDenied outside the caller's prefix, tooManyInstances, invalidParams
-   * for a setting that the kind does not have, with the nearest known one.
+   * Makes an instance of a kind. The caller becomes its owner. A provider and settings that name a file take admin.
+   * Errors: instanceExists, accessDenied outside the caller's prefix, tooManyInstances, invalidParams for a setting
+   * that the kind does not have, with the nearest known one.
    *
    * @param instance - the instance
-   * @param kind - the SDK
+   * @param kind - the kind of the new instance
    * @param options.settings - the kind's settings, with the keys of the configuration file
    * @param options.provider - the token provider; for admins only
-   * @param options.access - who may do what, besides owner and admins
-   * @param options.labels - labels for the operator
+   * @param options.access - the access rules for callers other than the owner and admins
+   * @param options.labels - the labels for the operator
    */
   create(
     instance: InstanceID,
@@ -1489,11 +1483,11 @@ export interface InstanceMethods {
   /**
    * Deletes an instance and all that it stores.
    *
-   * Everything that the instance stores is destroyed. With `logout` the vendor session ends first, and if
-   * that fails the call fails and the instance stays.
+   * Everything that the instance stores is destroyed. With `logout` the vendor session ends first, and if that fails
+   * the call fails and the instance stays.
    *
    * @param instance - the instance
-   * @param options.logout - end the vendor session first
+   * @param options.logout - whether to end the vendor session first. If that fails, the instance stays
    */
   delete(instance: InstanceID, options?: CallOptions & { logout?: boolean }): Promise<void>;
   /**
@@ -1515,17 +1509,17 @@ export interface InstanceMethods {
   /**
    * The instances that the caller can see.
    *
-   * Instances by id, those that the caller can observe and that match all filters. Pages of at most `limit`
-   * (50, at most 200, fewer when they are large); `next` is the id to give as `after` for the next page. Admins also
-   * get the quarantined instances, of which only `instance`, `state`, `lastError` and `createdAt` say something.
-   * With `counts` no instance is listed: `counts` in the result has the number of those that match, by state.
+   * Instances by id, those that the caller can observe and that match all filters. Pages of at most `limit` (50, at
+   * most 200, fewer when they are large); `next` is the id to give as `after` for the next page. Admins also get the
+   * quarantined instances, of which only `instance`, `state`, `lastError` and `createdAt` say something. With `counts`
+   * no instance is listed: `counts` in the result has the number of those that match, by state.
    *
-   * @param options.labels - only those with all of these labels
-   * @param options.kind - only this kind
-   * @param options.state - only those in this state
-   * @param options.limit - how many at most
-   * @param options.after - only ids after this one
-   * @param options.counts - whether to count them in place of listing them
+   * @param options.labels - the labels that an instance must all have
+   * @param options.kind - the kind of the instances; any unless given
+   * @param options.state - the state of the instances; any unless given
+   * @param options.limit - the maximum number of instances: 1 to 200; 50 unless given
+   * @param options.after - the id after which the page begins
+   * @param options.counts - whether to count the instances in place of listing them
    */
   list(
     options?: CallOptions & { labels?: Record<string, string>; kind?: KindName; state?: InstanceState; limit?: number; after?: InstanceID; counts?: boolean },
@@ -1533,15 +1527,15 @@ export interface InstanceMethods {
   /**
    * Changes an instance's settings, provider, access or labels.
    *
-   * Each object is a JSON merge patch: `null` removes a member. Settings and access take the owner, labels
-   * take control, the provider takes admin. A setting that leads to another backend is a change of identity
-   * and wipes. Errors: ownedByFile for an instance from a file, invalidParams.
+   * Each object is a JSON merge patch: `null` removes a member. Settings and access take the owner, labels take
+   * control, the provider takes admin. A setting that leads to another backend is a change of identity and wipes.
+   * Errors: ownedByFile for an instance from a file, invalidParams.
    *
    * @param instance - the instance
-   * @param options.settings - merge patch of the settings
-   * @param options.provider - merge patch of the provider; null removes it
-   * @param options.access - merge patch of the access rules
-   * @param options.labels - merge patch of the labels
+   * @param options.settings - the merge patch of the settings
+   * @param options.provider - the merge patch of the provider; `null` removes the provider
+   * @param options.access - the merge patch of the access rules
+   * @param options.labels - the merge patch of the labels
    */
   update(
     instance: InstanceID,
@@ -1562,14 +1556,11 @@ export interface MessagingMethods {
   /**
    * Logs a user in with a JWT.
    *
-   * The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. A
-   * login with the same token again succeeds without one. When the vendor has accepted another user, what is stored of
-   * the former one is
-   * wiped, and the vendor is told of the former one's logout. The vendor's refusal is invalidAuth or expiredJWT with
-   * its
-   * words and hints; a failed login keeps the user who was there. A newer login or a logout supersedes this one; a
-   * logout
-   * that came before it is waited for.
+   * The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. A login with
+   * the same token again succeeds without one. When the vendor has accepted another user, what is stored of the former
+   * one is wiped, and the vendor is told of the former one's logout. The vendor's refusal is invalidAuth or expiredJWT
+   * with its words and hints; a failed login keeps the user who was there. A newer login or a logout supersedes this
+   * one; a logout that came before it is waited for.
    *
    * @param instance - the instance
    * @param jwt - the user's JWT, made by the customer's backend: a secret
@@ -1580,11 +1571,10 @@ export interface MessagingMethods {
    *
    * Valid in every state. The vendor is told if the token is valid. An expired one is renewed once through the
    * provider; if that fails, only this machine logs out. When the vendor can't be reached everything is kept and the
-   * call fails,
-   * unless localOnly is set. A login or logout that follows waits for this one's end.
+   * call fails, unless localOnly is set. A login or logout that follows waits for this one's end.
    *
    * @param instance - the instance
-   * @param options.localOnly - don't tell the vendor
+   * @param options.localOnly - whether the logout is local, without informing the vendor
    */
   logoutUser(
     instance: InstanceID,
@@ -1601,8 +1591,8 @@ export interface PushMethods {
    * give as `after` for the next page.
    *
    * @param instance - the instance
-   * @param options.limit - how many at most
-   * @param options.after - only registrations after this one
+   * @param options.limit - the maximum number of registrations: 1 to 64; 64 unless given
+   * @param options.after - the id of the registration after which the page begins
    */
   list(instance: InstanceID, options?: CallOptions & { limit?: number; after?: string }): Promise<PushListResult>;
   /**
@@ -1654,7 +1644,7 @@ export interface ServiceChatMethods {
    * Null for a guest and for a service that was never signed in.
    *
    * @param instance - the instance
-   * @param service - cases, knowledge or chat
+   * @param service - the service: cases, knowledge or chat
    */
   getAuthenticationSettings(
     instance: InstanceID,
@@ -1668,7 +1658,7 @@ export interface ServiceChatMethods {
    * with its user.
    *
    * @param instance - the instance
-   * @param service - cases, knowledge or chat
+   * @param service - the service: cases, knowledge or chat
    * @param endpoint - the device
    */
   registerForPushNotifications(
@@ -1681,19 +1671,17 @@ export interface ServiceChatMethods {
    * Signs a service in with authentication settings, or out with null.
    *
    * Settings are checked locally: authenticationSettingsError names what is missing or wrong. Instead of its own
-   * members
-   * they may hold account, the Mobile SDK's account in its own field names. Another user's settings wipe what was
-   * stored
-   * for the former one. identityUrl tells whose they are, and such settings are accepted without a request; without it,
-   * the vendor is asked where new tokens replace others, and nothing changes if it can't say. With null the service's
-   * tokens are forgotten at once and revoked at the vendor in the background; a guest may do that too. Settings that
-   * come
-   * while their own tokens are being revoked wait for that, and the vendor is asked whether it still accepts them. Each
-   * accepted call emits settingsUpdated. What the instance stores for apps is wiped when the user of any service goes.
+   * members they may hold account, the Mobile SDK's account in its own field names. Another user's settings wipe what
+   * was stored for the former one. identityUrl tells whose they are, and such settings are accepted without a request;
+   * without it, the vendor is asked where new tokens replace others, and nothing changes if it can't say. With null the
+   * service's tokens are forgotten at once and revoked at the vendor in the background; a guest may do that too.
+   * Settings that come while their own tokens are being revoked wait for that, and the vendor is asked whether it still
+   * accepts them. Each accepted call emits settingsUpdated. What the instance stores for apps is wiped when the user of
+   * any service goes.
    *
    * @param instance - the instance
-   * @param service - cases, knowledge or chat
-   * @param settings - the settings, or null to sign out
+   * @param service - the service: cases, knowledge or chat
+   * @param settings - the settings; null signs out
    */
   setAuthenticationSettings(
     instance: InstanceID,
@@ -1711,13 +1699,14 @@ export interface SessionMethods {
    * Opens the conversation; to show who is signed in, call instance.currentUser, which only reads. Returns the user,
    * the credential with the way to put it on a request, and where the vendor is. May act at the vendor: with
    * zendesk.messaging it creates an anonymous user if nobody is signed in and the setting `anonymous` is not `never`;
-   * the event anonymousUserCreated reports that.
-   * `visible: false` comes with a `reason` if nothing may be shown. Errors: as token.get, but for a missing user.
+   * the event anonymousUserCreated reports that. `visible: false` comes with a `reason` if nothing may be shown.
+   * Errors: as token.get, but for a missing user.
    *
    * @param instance - the instance
    * @param options.service - the service, for kinds that have several
-   * @param options.minTTL - how long the token must live at least; 0 unless given
-   * @param options.timeout - how long to wait; the work goes on without the caller
+   * @param options.minTTL - the minimum time until the token expires; 0 unless given
+   * @param options.timeout - the maximum time to wait. After it, the call fails and the work continues without
+   * the caller
    */
   open(
     instance: InstanceID,
@@ -1733,8 +1722,9 @@ export interface StorageMethods {
    * Removes a key; one that is not there is fine.
    *
    * @param instance - the instance
-   * @param key - 1 to 128 printable characters
-   * @param options.storageEpoch - refuse with epochChanged when the user has changed since
+   * @param key - the key: 1 to 128 printable characters
+   * @param options.storageEpoch - the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+   * longer current
    */
   delete(instance: InstanceID, key: StorageKey, options?: CallOptions & { storageEpoch?: string }): Promise<void>;
   /**
@@ -1743,8 +1733,9 @@ export interface StorageMethods {
    * The value of a key, `null` when there is none.
    *
    * @param instance - the instance
-   * @param key - 1 to 128 printable characters
-   * @param options.storageEpoch - refuse with epochChanged when the user has changed since
+   * @param key - the key: 1 to 128 printable characters
+   * @param options.storageEpoch - the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+   * longer current
    */
   (
     instance: InstanceID,
@@ -1757,8 +1748,9 @@ export interface StorageMethods {
    * The value of a key, `null` when there is none.
    *
    * @param instance - the instance
-   * @param key - 1 to 128 printable characters
-   * @param options.storageEpoch - refuse with epochChanged when the user has changed since
+   * @param key - the key: 1 to 128 printable characters
+   * @param options.storageEpoch - the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+   * longer current
    */
   get(
     instance: InstanceID,
@@ -1772,9 +1764,10 @@ export interface StorageMethods {
    * page sorted; `next` is the key to give as `after` for the next page. The order of the pages is the daemon's own.
    *
    * @param instance - the instance
-   * @param options.storageEpoch - refuse with epochChanged when the user has changed since
-   * @param options.limit - how many at most
-   * @param options.after - the next of the page before
+   * @param options.storageEpoch - the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+   * longer current
+   * @param options.limit - the maximum number of keys: 1 to 1,000; 1,000 unless given
+   * @param options.after - the `next` of the previous page; the first page unless given
    */
   list(
     instance: InstanceID,
@@ -1783,13 +1776,14 @@ export interface StorageMethods {
   /**
    * Keeps a value of the app.
    *
-   * Keeps any JSON up to 32 KiB under a key, sealed, until the identity is wiped; 1 MiB an instance. Durable
-   * when answered. Errors: storageFull, epochChanged.
+   * Keeps any JSON up to 32 KiB under a key, sealed, until the identity is wiped; 1 MiB an instance. Durable when
+   * answered. Errors: storageFull, epochChanged.
    *
    * @param instance - the instance
-   * @param key - 1 to 128 printable characters
-   * @param value - any JSON up to 32 KiB
-   * @param options.storageEpoch - refuse with epochChanged when the user has changed since
+   * @param key - the key: 1 to 128 printable characters
+   * @param value - the value: any JSON up to 32 KiB
+   * @param options.storageEpoch - the expected storage epoch. The call fails with `epochChanged` if the epoch is no
+   * longer current
    */
   put(
     instance: InstanceID,
@@ -1824,16 +1818,16 @@ export interface SupportMethods {
    *
    * The same identity again does nothing; but one that is locked or has no token is exchanged again. Another identity,
    * also another name or e-mail of an anonymous one, wipes all that is stored once the vendor has accepted it; until
-   * then, and when it is refused, the former one stands. With onChange "refuse" it is identityChangeRefused instead.
-   * A jwt identity without token has its unique id supplied by the delegate or token provider, now and whenever the
+   * then, and when it is refused, the former one stands. With onChange "refuse" it is identityChangeRefused instead. A
+   * jwt identity without token has its unique id supplied by the delegate or token provider, now and whenever the
    * vendor refuses it. identityMismatch: the account wants the other type. personalDataRefused: coppa is set.
    * weakIdentifier: strict_identifiers is set. invalidName, invalidEmail: more than 512 bytes. agentNotAllowed: the
    * e-mail is an agent's. network: the vendor or the account's settings can't be read, and the former identity stands;
    * support.clearIdentity works without the vendor. A newer identity supersedes this one.
    *
    * @param instance - the instance
-   * @param identity - who the user is
-   * @param options.onChange - whether another identity than the present one wipes or is refused; wipe unless given
+   * @param identity - the identity of the user
+   * @param options.onChange - the treatment of a change of identity; `wipe` unless given
    */
   setIdentity(
     instance: InstanceID,
@@ -1845,36 +1839,38 @@ export interface SupportMethods {
 /** The methods `token.…`. */
 export interface TokenMethods {
   /**
-   * A living credential.
+   * A valid token.
    *
-   * From memory when the cached token lives for `minTTL` seconds, else through one refresh that all waiters
-   * share. When renewal fails and the cached token still lives it is returned with `stale: true`. A fresh
-   * token that lives shorter than `minTTL` has `short: true`. Errors: notAuthenticated, reauthNeeded, locked,
-   * noIdentity, and those of provider and vendor.
+   * From memory when the cached token is valid for `minTTL` seconds, else through one refresh that all waiters share.
+   * When the refresh fails and the cached token is still valid, it is returned with `stale: true`. A fresh token that
+   * is valid for less than `minTTL` has `short: true`. Errors: notAuthenticated, reauthNeeded, locked, noIdentity, and
+   * those of provider and vendor.
    *
    * @param instance - the instance
    * @param options.service - the service, for kinds that have several
-   * @param options.minTTL - how long the token must live at least; 0 unless given
-   * @param options.timeout - how long to wait; the work goes on without the caller
-   * @param options.http - also say how to put it on a request
+   * @param options.minTTL - the minimum time until the token expires; 0 unless given
+   * @param options.timeout - the maximum time to wait. After it, the call fails and the work continues without
+   * the caller
+   * @param options.http - whether the result has `http`: the headers and cookies that carry the token
    */
   (
     instance: InstanceID,
     options?: CallOptions & { service?: string; minTTL?: Seconds; timeout?: Seconds; http?: boolean },
   ): Promise<Token>;
   /**
-   * A living credential.
+   * A valid token.
    *
-   * From memory when the cached token lives for `minTTL` seconds, else through one refresh that all waiters
-   * share. When renewal fails and the cached token still lives it is returned with `stale: true`. A fresh
-   * token that lives shorter than `minTTL` has `short: true`. Errors: notAuthenticated, reauthNeeded, locked,
-   * noIdentity, and those of provider and vendor.
+   * From memory when the cached token is valid for `minTTL` seconds, else through one refresh that all waiters share.
+   * When the refresh fails and the cached token is still valid, it is returned with `stale: true`. A fresh token that
+   * is valid for less than `minTTL` has `short: true`. Errors: notAuthenticated, reauthNeeded, locked, noIdentity, and
+   * those of provider and vendor.
    *
    * @param instance - the instance
    * @param options.service - the service, for kinds that have several
-   * @param options.minTTL - how long the token must live at least; 0 unless given
-   * @param options.timeout - how long to wait; the work goes on without the caller
-   * @param options.http - also say how to put it on a request
+   * @param options.minTTL - the minimum time until the token expires; 0 unless given
+   * @param options.timeout - the maximum time to wait. After it, the call fails and the work continues without
+   * the caller
+   * @param options.http - whether the result has `http`: the headers and cookies that carry the token
    */
   get(
     instance: InstanceID,
@@ -1885,29 +1881,27 @@ export interface TokenMethods {
    *
    * Asks for a new token and returns it, or the error; then the cached token stays as it was. After failures of the
    * provider it fails until the next attempt is due, and within `refresh.min_interval` it returns the last result
-   * again.
-   * A token that `token.reject` reports within that time of the last attempt fails with providerBackoff until it is
-   * over.
-   * For a caller with control none of this applies.
+   * again. A token that `token.reject` reports within that time of the last attempt fails with providerBackoff until it
+   * is over. For a caller with control none of this applies.
    *
    * @param instance - the instance
    * @param options.service - the service, for kinds that have several
-   * @param options.timeout - how long to wait; the work goes on without the caller
+   * @param options.timeout - the maximum time to wait. After it, the call fails and the work continues without
+   * the caller
    */
   refresh(instance: InstanceID, options?: CallOptions & { service?: string; timeout?: Seconds }): Promise<Token>;
   /**
    * Tells that the vendor refused a token.
    *
-   * The app saw the vendor refuse this token. It is given to nobody any more, and one probe or refresh
-   * follows, at most one in `refresh.min_interval`. It alone never logs out, wipes or locks. A `tokenId` that
-   * is not current is ignored.
+   * The app saw the vendor refuse this token. It is given to nobody any more, and one probe or refresh follows, at most
+   * one in `refresh.min_interval`. It alone never logs out, wipes or locks. A `tokenId` that is not current is ignored.
    *
    * @param instance - the instance
    * @param tokenId - the refused token's id
    * @param options.service - the service, for kinds that have several
    * @param options.status - the vendor's HTTP status
-   * @param options.code - the vendor's code
-   * @param options.description - the vendor's words
+   * @param options.code - the vendor's error code
+   * @param options.description - the vendor's error description
    */
   reject(
     instance: InstanceID,
@@ -2045,6 +2039,16 @@ export interface EventFilter {
   types?: EventType[];
   /** Begins after this cursor instead of now. */
   since?: string;
+  /** Called with each change of the connection's status, such as to show that the daemon is away. */
+  onStatus?: (status: ConnectionStatus) => void;
+}
+
+/** The status of the connection over which events arrive. */
+export interface ConnectionStatus {
+  /** Whether the events are subscribed. Otherwise the client connects, for the first time or again. */
+  isConnected: boolean;
+  /** The reason why the connection was lost or could not be opened; absent while it is open, and before the first attempt. */
+  error?: SdkdError;
 }
 
 /**
@@ -2057,6 +2061,8 @@ export interface EventFilter {
 export interface Events extends AsyncIterableIterator<Item> {
   /** The cursor of the last item taken. Before the first item: where the subscription began. */
   readonly cursor: string | undefined;
+  /** The status of the connection. A loss is noticed while an item is awaited. */
+  readonly status: ConnectionStatus;
   /** Subscribes now instead of with the first item. If you call it before you read the state, you miss nothing after that. */
   start(): Promise<void>;
   /** Returns the next item, or `undefined` when `deadline` seconds have passed or the iterator was closed. */

@@ -14,7 +14,7 @@ import Testing
   private func removePackages(_ machine: Machine) async throws {
     try await machine.sh(
       """
-      dpkg --purge $(dpkg-query -W -f '${Package} ' sdkd sdk-sandbox python3-sdkd 2>/dev/null) >/dev/null
+      dpkg --purge $(dpkg-query -W -f '${Package} ' sdkd sdk-sandbox python3-sdkd webext-sdkd 2>/dev/null) >/dev/null
       rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/*
       """)
   }
