@@ -1,4 +1,5 @@
 import GRDB
+import Synchronization
 
 /// The tables, and the migration of databases of earlier versions.
 enum StoreSchema {
@@ -213,7 +214,7 @@ enum StoreSchema {
 
   /// Throws `corrupt` unless the database has exactly the tables, indexes, triggers and views of its version.
   static func compare(_ db: Database) throws {
-    let expected = try expected.get()[version(of: db)]
+    let expected = try expected(ofVersion: version(of: db))
     let found = try objects(db)
     guard found != expected else { return }
     let strange = found.subtracting(expected).map(\.kind).sorted().first
@@ -229,16 +230,19 @@ enum StoreSchema {
     var sql: String
   }
 
-  /// The tables, indexes, triggers and views of each version.
-  private static let expected = Result {
-    try (0...version).map { version in
-      let database = try StoreConnection.memory()
-      defer { try? database.close() }
-      return try database.writeWithoutTransaction { db in
-        for script in scripts.prefix(version) { try db.execute(sql: script) }
-        return try objects(db)
-      }
+  /// The tables, indexes, triggers and views of the versions that have been compared.
+  private static let known = Mutex<[Int: Set<Object>]>([:])
+
+  private static func expected(ofVersion version: Int) throws -> Set<Object> {
+    if let made = known.withLock({ $0[version] }) { return made }
+    let database = try StoreConnection.memory()
+    defer { try? database.close() }
+    let made = try database.writeWithoutTransaction { db in
+      for script in scripts.prefix(version) { try db.execute(sql: script) }
+      return try objects(db)
     }
+    known.withLock { $0[version] = made }
+    return made
   }
 
   private static func objects(_ db: Database) throws -> Set<Object> {
