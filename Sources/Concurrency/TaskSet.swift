@@ -5,6 +5,7 @@ internal import Synchronization
 /// When a child of a task group ends, it is looked for among all children. Here the end of a task takes as long beside
 /// ten thousand others as alone.
 public final class TaskSet: Sendable {
+  /// The work of a task.
   public typealias Work = @Sendable () async -> Void
 
   private struct Contents {

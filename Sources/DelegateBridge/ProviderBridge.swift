@@ -166,7 +166,7 @@ public final class ProviderBridge: AnsweringBridge {
         program: provider.unit ?? provider.arguments.first ?? "", isUnit: provider.unit != nil,
         exit: run.ending.lastExit ?? "cancelled", failure: result.failure,
         duration: time.uptime() - start))
-    if options.sweeps { await SubreaperSweep().sweepAfterRun() }
+    if options.sweeps { await SubreaperSweep().sweep() }
     return try result.get()
   }
 

@@ -44,7 +44,7 @@ import Testing
   func follow() throws {
     let (desk, line) = try open()
     let runs = desk.folder.appendingPathComponent("runs").path
-    // What an earlier process has left is removed, as nobody is signed in.
+    // The file of an earlier process is removed, because no user is signed in.
     try desk.write("token", "former")
     let follower = try start(desk, "--hook", "cat \"$SDKD_TOKEN_FILE\" >>\(runs) 2>/dev/null || echo none >>\(runs)")
     try eventually("the leftover is removed") { text(desk) == nil }

@@ -25,7 +25,7 @@ import Testing
       try file.write(Array("two".utf8))
       #expect(try text(path) == "two")
       #expect(try BoundedFile(reading: path, limit: 10).mode.bits == 0o600)
-      // Who has the former file open reads it to its end.
+      // A reader that opened the former file reads all of it.
       #expect(try reader.readToEnd() == Data("one".utf8))
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["file"])
     }

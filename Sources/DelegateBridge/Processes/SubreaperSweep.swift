@@ -38,26 +38,6 @@ public struct SubreaperSweep: Sendable {
     child.state != "Z" && strangers.withLock { $0?[child.pid] == child.start }
   }
 
-  /// The sweeps that runs ask for at their end.
-  private static let turns = Mutex((isSweeping: false, isWanted: false))
-
-  /// Sweeps after a run. During another such sweep, returns at once, and that one is repeated.
-  func sweepAfterRun() async {
-    let isFree = Self.turns.withLock { turns in
-      defer { turns = (true, turns.isSweeping) }
-      return !turns.isSweeping
-    }
-    guard isFree else { return }
-    var goesOn = true
-    while goesOn {
-      await sweep()
-      goesOn = Self.turns.withLock { turns in
-        defer { turns = (turns.isWanted, false) }
-        return turns.isWanted
-      }
-    }
-  }
-
   /// Kills and reaps children that no run in progress can have started, then the children that they leave behind in
   /// turn.
   ///

@@ -29,7 +29,7 @@ struct BrowserFiles {
   let origins: [String]
   /// The id of the extension in Chromium.
   var extensionID = standardID
-  /// Where Chromium updates the extension from, which then is installed by force; `nil` for one in a directory.
+  /// The URL from which Chromium installs and updates the extension by policy; `nil` if it is loaded from a directory.
   var updateURL: String?
   /// The path of the host program.
   var host = standardHost

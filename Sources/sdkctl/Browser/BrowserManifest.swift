@@ -10,7 +10,7 @@ struct BrowserManifest {
 
   /// The rights by origin, in the order of the file.
   private(set) var pages: [PageRights] = []
-  /// What is wrong with the file, each as a sentence. A file with a mistake gives no page any right.
+  /// The mistakes in the file, each as a sentence. A file with a mistake gives no page any right.
   private(set) var mistakes: [String] = []
 
   /// Reads the list in a file.
@@ -121,7 +121,7 @@ struct BrowserManifest {
       guard let number = UInt16(port), String(number) == port else { return "its port is a number" }
       guard number != (parts[0] == "https" ? 443 : 80) else { return "browsers leave out the usual port" }
     }
-    // Only these can't be answered by somebody on the network.
+    // Another machine on the network could answer for any other host.
     guard parts[0] == "https" || ["localhost", "127.0.0.1"].contains(host) else {
       return "http:// is for localhost only, since others on the network can answer for any other host"
     }

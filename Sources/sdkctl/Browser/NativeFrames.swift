@@ -4,7 +4,7 @@ struct NativeFrames {
   /// The largest frame in bytes that Chromium takes from a host; Firefox has the same limit.
   static let largestForBrowser = 1 << 20
 
-  /// A frame that is longer than the limit, or is said to be.
+  /// The error for a frame whose stated length is over the limit.
   struct TooLarge: Error, Hashable {
     /// The length that the frame's first bytes give.
     let length: Int

@@ -5,7 +5,7 @@ import SDKProtocol
 struct PageRights: Hashable {
   /// The decision on a message of a page.
   enum Decision: Equatable {
-    /// The message to send to the daemon. It is written anew, so that the daemon reads what was checked.
+    /// The message to send to the daemon, made of the values that were checked.
     case send(JSON)
     /// The response to the page; `nil` for a notification, which has none.
     case refuse(JSON?)
@@ -55,7 +55,7 @@ struct PageRights: Hashable {
 
   /// Returns the params to send for a call.
   ///
-  /// - Throws: `accessDenied` for what is not listed, whether it exists or not.
+  /// - Throws: `accessDenied` for an instance or event type that the page's rights do not list, even if it does not exist.
   private func params(of method: String, _ params: JSONObject) throws(RPCError) -> JSONObject {
     switch method {
     case "$/cancelRequest": return params

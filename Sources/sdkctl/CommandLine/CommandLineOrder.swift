@@ -43,7 +43,7 @@ enum CommandLineOrder {
 
   /// Whether errors are printed as JSON, also for a command line that can't be parsed.
   static func asksForJSON(_ arguments: [String]) -> Bool {
-    // What follows are the words of another program.
+    // The words after these belong to another program.
     let words = arguments.prefix { $0 != "--" && $0 != "--provider-command" }
     if words.contains("--json") { return true }
     let formats = zip(words, words.dropFirst()).compactMap { ["-o", "--output"].contains($0) ? $1 : nil }

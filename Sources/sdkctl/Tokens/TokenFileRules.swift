@@ -79,7 +79,7 @@ struct TokenFileRules {
       return remove() + ask()
     case .lost(let failure):
       if Self.isFinal(failure) { return remove() + [.end(failure)] }
-      // Nobody can say whose token an earlier process has left.
+      // The file of an earlier process may hold another user's token.
       if case .unknown = file { return remove() }
       return []
     }
@@ -107,7 +107,7 @@ struct TokenFileRules {
     return steps
   }
 
-  /// Returns what is left to do when the process ends: nobody would remove the file at a logout.
+  /// Returns the last steps, when the process ends. The file is removed, because no process would remove it at a logout.
   mutating func end() -> [Step] { remove() }
 
   // MARK: Parts

@@ -28,7 +28,7 @@ import Testing
     let layer = image.manifest["layers"]?.arrayValue?.first
     let size = try FileManager.default.attributesOfItem(atPath: Image.path(layer?["digest"]))[.size] as? Int
     #expect(size == layer?["size"]?.intValue)
-    // Nothing of the machine that made it.
+    // The image has no file of the machine that made it.
     for file in ["/etc/resolv.conf", "/etc/hostname", "/etc/apt/sources.list", "/etc/apt/sources.list.d/sdkd.sources"] {
       #expect(!FileManager.default.fileExists(atPath: Image.root + file), "\(file)")
     }
