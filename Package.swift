@@ -88,7 +88,8 @@ let checks: [Target] =
       name: "fuzz",
       dependencies: [
         "CFuzzer", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "ProviderUnit", "DelegateBridge", "StateStore",
-        "SDKInstances", "SDKKinds", "Systemd", "Linux", "sdkd", "sdkctl", .crypto, .grdb, .httpClient, .nioCore,
+        "JWTRules", "SDKInstances", "SDKKinds", "Systemd", "Linux", "sdkd", "sdkctl", .crypto, .grdb, .httpClient,
+        .nioCore,
         .nioEmbedded, .nioHTTP1, .nioPosix, .nioWebSocket,
       ] + withoutLocales, path: "Tests/Fuzz/Sources", swiftSettings: settings,
       linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]),
@@ -163,6 +164,7 @@ let package = Package(
       "JSONRPCTransport", ["JSONRPC", "CLinux", "Linux", .nioCore, .nioPosix, .deque],
       tests: ["JSONRPC", "CLinux", "Linux", .nioCore, .nioPosix, .nioEmbedded, .nioTestUtils])
     + module("SDKProtocol", ["JSONRPC", .crypto], tests: ["JSONRPC"])
+    + module("JWTRules", ["JSONRPC", "SDKProtocol"], tests: ["JSONRPC", "SDKProtocol"])
     + module(
       "SDKClient", ["Concurrency", "JSONRPC", "JSONRPCTransport", "SDKProtocol"],
       tests: [
@@ -190,8 +192,8 @@ let package = Package(
     + module(
       "SDKKinds",
       [
-        "Concurrency", "Linux", "JSONRPC", "SDKProtocol", "SDKInstances", "StateStore", "DelegateBridge", .cryptoExtras,
-        .httpClient, .deque, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .nioWebSocket,
+        "Concurrency", "Linux", "JSONRPC", "SDKProtocol", "JWTRules", "SDKInstances", "StateStore", "DelegateBridge",
+        .cryptoExtras, .httpClient, .deque, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .nioWebSocket,
       ],
       tests: [
         "Concurrency", "JSONRPC", "SDKProtocol", "SDKInstances", "DelegateBridge", .jwt, .nioCore, .nioEmbedded,
@@ -214,13 +216,13 @@ let package = Package(
     + module(
       "sdkctl",
       [
-        "Concurrency", "Linux", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "OpenMetrics", .crypto,
-        .arguments,
+        "Concurrency", "Linux", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "JWTRules", "OpenMetrics",
+        .crypto, .arguments,
       ],
       executable: true,
       tests: [
         "Concurrency", "Linux", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "SDKClientTesting",
-        "OpenMetrics", .arguments,
+        "JWTRules", "OpenMetrics", .arguments,
       ])
     + shared + (tested == nil ? checks : []),
   swiftLanguageModes: [.v6]

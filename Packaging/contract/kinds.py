@@ -34,7 +34,7 @@ def calls(kinds):
 
 
 def audiences(kinds):
-    yield swift.head(SOURCE, "import ArgumentParser", "import SDKProtocol")
+    yield swift.head(SOURCE, "import ArgumentParser", "import JWTRules", "import SDKProtocol")
     yield "/// The SDK that a JWT is for. Each has its own rules.\n"
     yield "enum JWTAudience: String, CaseIterable, ExpressibleByArgument {\n"
     for kind in kinds:
@@ -92,5 +92,5 @@ def files(kinds):
         swift.check_keys(kind["name"], kind, KEYS)
     kinds = sorted(kinds, key=lambda kind: kind["place"])
     yield "Sources/sdkctl/Explain/SDKCall+All.swift", calls(kinds)
-    yield "Sources/sdkctl/JWT/JWTAudience.swift", audiences(kinds)
+    yield "Sources/sdkctl/Arguments/JWTAudience.swift", audiences(kinds)
     yield "Tests/Integration/Support/KindSample+All.swift", samples(kinds)

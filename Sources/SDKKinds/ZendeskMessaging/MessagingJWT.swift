@@ -1,4 +1,5 @@
 import JSONRPC
+import JWTRules
 import SDKInstances
 import SDKProtocol
 
@@ -9,9 +10,6 @@ struct MessagingJWT {
   let email: String?
   let expiresAt: Timestamp?
   let hints: [String]
-
-  /// The seconds before the expiry during which the hint `nearExpiry` is given.
-  static let nearExpiry = 30.0
 
   /// Reads and checks a JWT.
   ///
@@ -41,16 +39,14 @@ struct MessagingJWT {
     } else {
       expiresAt = nil
     }
-    let findings = MessagingLint.findings(jwt)
-    if isStrict, let finding = findings.first(where: \.isFatal) { throw Self.invalid("is refused: \(finding.hint)") }
-    if let expiresAt, expiresAt <= now {
-      throw SDKError(
-        .local, .expiredJWT, "The JWT has expired. Get a new one from your backend.",
-        hints: findings.map(\.hint))
+    let findings = MessagingRules.findings(in: jwt, now: now)
+    hints = findings.hints
+    if isStrict, let finding = findings.first(where: \.isFatal) {
+      throw Self.invalid("is refused: \(finding.hint ?? finding.message)")
     }
-    var hints = findings.map(\.hint)
-    if let expiresAt, expiresAt - now < Self.nearExpiry { hints.append("nearExpiry") }
-    self.hints = hints
+    if let expiresAt, expiresAt <= now {
+      throw SDKError(.local, .expiredJWT, "The JWT has expired. Get a new one from your backend.", hints: hints)
+    }
   }
 
   private static let undecodable = SDKError(

@@ -5,13 +5,7 @@ import SDKProtocol
 
 /// The options of verbs whose method depends on the instance's kind.
 struct KindCallOptions: ParsableArguments {
-  @Argument(help: ArgumentHelp("The instance.", valueName: "instance"))
-  var id: InstanceID
-
-  @Option(
-    help: ArgumentHelp("The service, for kinds that have several.", valueName: "name"),
-    completion: CompletionSource.services)
-  var service: String?
+  @OptionGroup var target: ServiceArguments
 
   @Option(
     name: .customLong("param"),
@@ -28,21 +22,21 @@ extension CommandContext {
   func call(
     verb: String, _ options: KindCallOptions, file: String? = nil, extra: JSONObject = [:], waits: Bool = false
   ) async throws {
-    let instance = try await ask(InstanceGet.self, .init(instance: options.id))
+    let instance = try await ask(InstanceGet.self, .init(instance: options.target.id))
     let kind = instance["kind"]?.stringValue ?? ""
     let method = try KindMethod.find(verb: verb, kind: kind, in: try await ask(RPCDiscover.self, Empty()))
     var extra = extra
-    if let service = options.service { extra["service"] = .string(service) }
+    if let service = options.target.service { extra["service"] = .string(service) }
     if waits, method.params.contains("wait") { extra["wait"] = true }
     let isTimed = waits && method.params.contains("timeout")
     if isTimed, let timeout { extra["timeout"] = JSON(timeout.value) }
     for param in options.params { extra[param.key] = param.value }
     let read =
       method.input == .none
-      ? nil : try input.secret(from: file, prompt: "\(method.member ?? "JSON") for \(options.id) (not shown): ")
-    let params = try method.params(instance: options.id, read: read, extra: extra)
+      ? nil : try input.secret(from: file, prompt: "\(method.member ?? "JSON") for \(options.target.id) (not shown): ")
+    let params = try method.params(instance: options.target.id, read: read, extra: extra)
     do {
-      let result = try await Progress(errors).during("\(verb) \(options.id)") {
+      let result = try await Progress(errors).during("\(verb) \(options.target.id)") {
         try await call(method.name, .object(params), isTimed: isTimed, isWaiting: waits)
       }
       try presenter.show(result)

@@ -19,16 +19,10 @@ struct ExecVerb: Verb {
       #"sdkctl exec desk --min-ttl 5m --variable TOKEN -- sh -c 'curl -H "Authorization: Bearer $TOKEN" URL'"#,
     ])
 
-  @Argument(help: ArgumentHelp("The instance.", valueName: "instance"))
-  var id: InstanceID
+  @OptionGroup var target: ServiceArguments
 
   @Argument(parsing: .postTerminator, help: ArgumentHelp("The program and its arguments.", valueName: "command"))
   var command: [String] = []
-
-  @Option(
-    help: ArgumentHelp("The service, for kinds that have several.", valueName: "name"),
-    completion: CompletionSource.services)
-  var service: String?
 
   @OptionGroup var lifetime: TokenLifetime
 
@@ -54,14 +48,15 @@ struct ExecVerb: Verb {
   }
 
   func run(in context: CommandContext) async throws {
-    let params = TokenGet.Params(instance: id, service: service, minTTL: lifetime.minTTL, timeout: global.timeout)
+    let params = TokenGet.Params(
+      instance: target.id, service: target.service, minTTL: lifetime.minTTL, timeout: global.timeout)
     let token = try await context.ask(TokenGet.self, params, isTimed: true)
     try lifetime.check(token, in: context)
     guard let bare = token["token"]?.stringValue else {
       throw CommandFailure(message: "The daemon's answer has no token.", reason: "badAnswer", status: 1)
     }
     setenv(variable, bare, 1)
-    setenv("SDKD_INSTANCE", id.name, 1)
+    setenv("SDKD_INSTANCE", target.id.name, 1)
     if let end = token["expiresAt"]?.stringValue {
       setenv("SDKD_TOKEN_EXPIRES_AT", end, 1)
     } else {

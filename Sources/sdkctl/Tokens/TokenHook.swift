@@ -1,5 +1,6 @@
 import Glibc
 import Linux
+import SDKProtocol
 
 /// The command that runs after each change of a token file, by the shell.
 ///

@@ -21,13 +21,7 @@ struct TokenVerb: PlainVerb {
       "sdkctl token desk --file /run/desk/token --follow --hook 'systemctl reload desk'",
     ])
 
-  @Argument(help: ArgumentHelp("The instance.", valueName: "instance"))
-  var id: InstanceID
-
-  @Option(
-    help: ArgumentHelp("The service, for kinds that have several.", valueName: "name"),
-    completion: CompletionSource.services)
-  var service: String?
+  @OptionGroup var target: ServiceArguments
 
   @OptionGroup var lifetime: TokenLifetime
 
@@ -53,7 +47,7 @@ struct TokenVerb: PlainVerb {
   init() {}
 
   init?(plain line: inout PlainLine) {
-    service = line.value("--service")
+    let service: String? = line.value("--service")
     lifetime = TokenLifetime(plain: &line)
     http = line.flag("--http")
     file = line.value("--file")
@@ -61,7 +55,7 @@ struct TokenVerb: PlainVerb {
     hook = line.value("--hook")
     global = GlobalOptions(plain: &line)
     guard let id = line.argument(as: InstanceID.self) else { return nil }
-    self.id = id
+    target = ServiceArguments(id, service: service)
   }
 
   /// A file is kept by a process of the machine that has it.
@@ -74,7 +68,8 @@ struct TokenVerb: PlainVerb {
 
   func run(in context: CommandContext) async throws {
     let text = TokenText(format: global.format, template: global.template, http: http)
-    var params = TokenGet.Params(instance: id, service: service, minTTL: lifetime.minTTL, http: http ? true : nil)
+    var params = TokenGet.Params(
+      instance: target.id, service: target.service, minTTL: lifetime.minTTL, http: http ? true : nil)
     if let file, follow {
       let following = TokenFollowing(
         client: context.concurrentClient(), params: params,

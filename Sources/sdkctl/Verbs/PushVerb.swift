@@ -34,10 +34,7 @@ struct PushVerb: Verb {
   @Option(help: ArgumentHelp("The device's language, such as de-DE.", valueName: "language"))
   var locale: String?
 
-  @Option(
-    help: ArgumentHelp("The service, for kinds that have several.", valueName: "name"),
-    completion: CompletionSource.services)
-  var service: String?
+  @OptionGroup var choice: ServiceOption
 
   @Option(
     help: ArgumentHelp("Read the address from this file instead of standard input.", valueName: "path"),
@@ -87,7 +84,7 @@ struct PushVerb: Verb {
       }
       let endpoint = PushEndpoint(address: Secret(String(address)), type: type, locale: locale)
       let result = try await context.ask(
-        PushRegister.self, .init(instance: id, service: service, endpoint: endpoint))
+        PushRegister.self, .init(instance: id, service: choice.service, endpoint: endpoint))
       guard context.presenter.isForPeople else { return try context.presenter.show(result) }
       try context.output.line(result["id"].map(MemberTable.word) ?? "")
     case .unregister:

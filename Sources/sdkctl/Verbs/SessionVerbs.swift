@@ -12,20 +12,15 @@ struct OpenVerb: Verb {
       "sdkctl open desk -o json",
     ])
 
-  @Argument(help: ArgumentHelp("The instance.", valueName: "instance"))
-  var id: InstanceID
-
-  @Option(
-    help: ArgumentHelp("The service, for kinds that have several.", valueName: "name"),
-    completion: CompletionSource.services)
-  var service: String?
+  @OptionGroup var target: ServiceArguments
 
   @OptionGroup var lifetime: TokenLifetime
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
-    let params = SessionOpen.Params(instance: id, service: service, minTTL: lifetime.minTTL, timeout: global.timeout)
+    let params = SessionOpen.Params(
+      instance: target.id, service: target.service, minTTL: lifetime.minTTL, timeout: global.timeout)
     let session = try await context.ask(SessionOpen.self, params, isTimed: true)
     try lifetime.check(session["token"], in: context)
     try context.presenter.show(session)
@@ -41,18 +36,12 @@ struct RefreshVerb: Verb {
       "sdkctl refresh desk"
     ])
 
-  @Argument(help: ArgumentHelp("The instance.", valueName: "instance"))
-  var id: InstanceID
-
-  @Option(
-    help: ArgumentHelp("The service, for kinds that have several.", valueName: "name"),
-    completion: CompletionSource.services)
-  var service: String?
+  @OptionGroup var target: ServiceArguments
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
-    let params = TokenRefresh.Params(instance: id, service: service, timeout: global.timeout)
+    let params = TokenRefresh.Params(instance: target.id, service: target.service, timeout: global.timeout)
     try context.presenter.show(try await context.ask(TokenRefresh.self, params, isTimed: true))
   }
 }

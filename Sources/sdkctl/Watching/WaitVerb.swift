@@ -25,15 +25,12 @@ struct WaitVerb: Verb {
     help: ArgumentHelp("The state; authenticated unless given. One of several suffices.", valueName: "state"))
   var states: [InstanceState] = []
 
-  @Option(
-    help: ArgumentHelp("The service, for kinds that have several.", valueName: "name"),
-    completion: CompletionSource.services)
-  var service: String?
+  @OptionGroup var choice: ServiceOption
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func validate() throws {
-    if id == nil, !states.isEmpty || service != nil {
+    if id == nil, !states.isEmpty || choice.service != nil {
       throw ValidationError("--for and --service go with an instance.")
     }
   }
@@ -44,7 +41,7 @@ struct WaitVerb: Verb {
     guard let id else { return }
     let context = context.limited(to: CallBudget.standard)
     let wanted = states.isEmpty ? [.authenticated] : states
-    let watch = StateWatch(client: context.client, id: id, service: service, states: wanted)
+    let watch = StateWatch(client: context.client, id: id, service: choice.service, states: wanted)
     let cursor = try await context.currentCursor([id])
     let instance = try await context.ask(InstanceGet.self, .init(instance: id))
     if watch.holds(instance) { return try show(instance, watch, context) }
@@ -52,7 +49,7 @@ struct WaitVerb: Verb {
     guard now != nil else {
       let names = instance["services"]?.objectValue?.keys ?? []
       throw CommandFailure.usage(
-        "\(id) has no service \(service ?? "").",
+        "\(id) has no service \(choice.service ?? "").",
         hints: names.isEmpty ? [] : ["its services: \(names.joined(separator: ", "))"])
     }
     let outcome = try await Progress(context.errors).during("waiting for \(id)") {

@@ -1,4 +1,5 @@
 import JSONRPC
+import JWTRules
 import SDKProtocol
 
 @testable import SDKKinds
@@ -11,6 +12,9 @@ extension FuzzTarget {
     let token = Secret(token(input))
     if let jwt = DecodedJWT(token.reveal()) {
       require(DecodedJWT(token.reveal()) == jwt, "A JWT is read differently each time.")
+      for rules in [SupportRules.self, OpaqueRules.self] as [any JWTRules.Type] {
+        require(rules.findings(in: jwt, now: Clock.now).allSatisfy { !$0.message.isEmpty }, "A finding has no message.")
+      }
     }
     for isStrict in [false, true] {
       guard let jwt = outcome({ () throws(SDKError) in try MessagingJWT(token, now: Clock.now, isStrict: isStrict) })

@@ -1,5 +1,6 @@
 import ArgumentParser
 import JSONRPC
+import JWTRules
 import SDKProtocol
 
 /// `sdkctl lint-jwt`: checks a JWT without a daemon or network.
@@ -37,7 +38,7 @@ struct LintJWTVerb: Verb {
     let around = wrapping.description.map { part in
       JWTFinding(.warning, "wrapped", "There is \(part) around the JWT; sdkd removes it, vendors refuse it.")
     }
-    let findings = JWTFinding.all(in: jwt, for: sdk, now: .now, besides: around.map { [$0] } ?? [])
+    let findings = ((around.map { [$0] } ?? []) + sdk.findings(in: jwt, now: .now)).bySeverity
     let report: JSON = [
       "header": .object(jwt.header), "payload": .object(jwt.payload), "findings": .array(findings.map(\.json)),
     ]

@@ -3,6 +3,8 @@ import SDKProtocol
 
 /// The time claims of a JWT.
 struct JWTTimes {
+  /// The remaining seconds below which an answer has the hint `nearExpiry`.
+  static let hinted: Double = 30
   private static let near: Double = 60
   private static let skew: Double = 120
   private static let longest: Double = 86_400
@@ -21,7 +23,9 @@ struct JWTTimes {
   func decimal(_ claim: String) -> JWTFinding? {
     guard case .number(let number)? = claims[claim], number.text.utf8.contains(where: { ".eE".utf8.contains($0) })
     else { return nil }
-    return JWTFinding(.warning, "\(claim)Decimal", "\(claim) is written as a decimal number; write whole seconds.")
+    return JWTFinding(
+      .warning, "\(claim)Decimal", "\(claim) is written as a decimal number; write whole seconds.",
+      hint: "\(claim): it is written as a decimal number; write whole seconds")
   }
 
   /// Returns an error if a claim is not a number, or looks like milliseconds.
@@ -32,12 +36,17 @@ struct JWTTimes {
     }
     guard seconds > 100_000_000_000 else { return nil }
     return JWTFinding(
-      .error, "\(claim)Milliseconds", "\(claim) looks like milliseconds; it must be seconds since 1970.")
+      .error, "\(claim)Milliseconds", "\(claim) looks like milliseconds; it must be seconds since 1970.",
+      hint: "\(claim): it looks like milliseconds; it counts seconds")
   }
 
   private func end(_ now: Timestamp) -> [JWTFinding] {
     guard claims["exp"] != nil else {
-      return [JWTFinding(.warning, "expMissing", "There is no exp: nobody knows when to renew it.")]
+      return [
+        JWTFinding(
+          .warning, "expMissing", "There is no exp: nobody knows when to renew it.",
+          hint: "exp: it is missing; a short life is advised")
+      ]
     }
     guard let seconds = claims["exp"]?.doubleValue else { return [] }
     let left = seconds - now.secondsSince1970
@@ -45,7 +54,13 @@ struct JWTTimes {
       return [JWTFinding(.error, "expiredJWT", "The JWT has expired, \(Elapsed.text(seconds: -left)) ago.")]
     }
     guard left < Self.near else { return [] }
-    return [JWTFinding(.warning, "nearExpiry", "It expires in \(Elapsed.text(seconds: left)).")]
+    return [Self.nearExpiry(left)]
+  }
+
+  /// Returns the finding about a JWT that ends in a few seconds.
+  static func nearExpiry(_ left: Double) -> JWTFinding {
+    JWTFinding(
+      .warning, "nearExpiry", "It expires in \(Elapsed.text(seconds: left)).", hint: left < hinted ? "nearExpiry" : nil)
   }
 
   private func begin(_ now: Timestamp) -> [JWTFinding] {

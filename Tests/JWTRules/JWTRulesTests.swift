@@ -2,9 +2,9 @@ import JSONRPC
 import SDKProtocol
 import Testing
 
-@testable import sdkctl
+@testable import JWTRules
 
-struct JWTTests {
+struct JWTRulesTests {
   private let now = Timestamp(secondsSince1970: 1_800_000_000)
   private let goodHeader: JSONObject = ["alg": "HS256", "typ": "JWT", "kid": "app_1"]
   private let goodPayload: JSONObject = [
@@ -13,7 +13,7 @@ struct JWTTests {
 
   private func names(_ header: JSONObject = [:], _ payload: JSONObject = [:]) -> [String] {
     let jwt = DecodedJWT(header: goodHeader.merged(with: header), payload: goodPayload.merged(with: payload))
-    return JWTFinding.all(in: jwt, now: now).filter { $0.severity != .note }.map(\.name)
+    return MessagingRules.findings(in: jwt, now: now).filter { $0.severity != .note }.map(\.name)
   }
 
   @Test func nothingIsWrong() {
@@ -24,6 +24,7 @@ struct JWTTests {
     arguments: [
       (["alg": "RS256"], "algNotHS256"), (["alg": nil], "algMissing"), (["alg": "none"], "algNotHS256"),
       (["kid": nil], "kidMissing"), (["kid": ""], "kidMissing"), (["typ": "at+jwt"], "typNotJWT"),
+      (["typ": "jwt"], "typNotJWT"),
     ] as [(JSONObject, String)])
   func headers(_ header: JSONObject, _ expected: String) {
     #expect(names(header) == [expected])
@@ -47,7 +48,7 @@ struct JWTTests {
     arguments: [
       (["scope": nil], "scopeMissing"), (["scope": "admin"], "scopeNotUser"), (["scope": 1], "scopeNotUser"),
       (["external_id": nil], "externalIdMissing"), (["external_id": 5], "externalIdNotString"),
-      (["external_id": ""], "externalIdEmpty"),
+      (["external_id": ""], "externalIdEmpty"), (["external_id": " alice"], "externalIdSpaces"),
       (["external_id": .string(String(repeating: "x", count: 256))], "externalIdTooLong"),
       (["external_id": .string(String(repeating: "x", count: 201))], "externalIdLong"),
       (["exp": nil], "expMissing"), (["exp": 1_800_000_000], "expiredJWT"), (["exp": 1_800_000_030], "nearExpiry"),
@@ -67,7 +68,7 @@ struct JWTTests {
 
   @Test func aLegacyScopeIsOnlyNoted() {
     let jwt = DecodedJWT(header: goodHeader, payload: goodPayload.merged(with: ["scope": "appUser"]))
-    #expect(JWTFinding.all(in: jwt, now: now).map(\.name) == ["scopeLegacy", "lifetime"])
+    #expect(MessagingRules.findings(in: jwt, now: now).map(\.name) == ["scopeLegacy", "lifetime"])
   }
 
   private let goodChat: JSONObject = [
@@ -79,7 +80,7 @@ struct JWTTests {
     var claims = goodChat.merged(with: payload)
     for change in payload.members where change.value.isNull { claims[change.key] = nil }
     let jwt = DecodedJWT(header: ["alg": "HS256"], payload: claims)
-    return JWTFinding.all(in: jwt, for: .chat, now: now).filter { $0.severity != .note }.map(\.name)
+    return ChatRules.findings(in: jwt, now: now).filter { $0.severity != .note }.map(\.name)
   }
 
   @Test(
@@ -102,58 +103,34 @@ struct JWTTests {
 
   @Test("Support's JWT needs a name and an e-mail address; opaque tokens have times only")
   func otherSDKs() {
-    func names(_ audience: JWTAudience, _ header: JSONObject, _ payload: JSONObject) -> [String] {
-      JWTFinding.all(in: DecodedJWT(header: header, payload: payload), for: audience, now: now)
+    func names(_ rules: any JWTRules.Type, _ header: JSONObject, _ payload: JSONObject) -> [String] {
+      rules.findings(in: DecodedJWT(header: header, payload: payload), now: now)
         .filter { $0.severity != .note }.map(\.name)
     }
-    #expect(names(.support, ["alg": "HS256"], ["exp": 1_800_000_200]) == ["nameMissing", "emailMissing"])
-    #expect(names(.support, ["alg": "HS256"], goodChat).isEmpty)
-    for audience in [JWTAudience.salesforce, .edna] {
-      #expect(names(audience, ["alg": "RS256"], ["exp": 1_800_000_200]).isEmpty)
-      #expect(names(audience, ["alg": "RS256"], ["exp": 1_800_000_000]) == ["expiredJWT"])
-    }
+    #expect(names(SupportRules.self, ["alg": "HS256"], ["exp": 1_800_000_200]) == ["nameMissing", "emailMissing"])
+    #expect(names(SupportRules.self, ["alg": "HS256"], goodChat).isEmpty)
+    #expect(names(OpaqueRules.self, ["alg": "RS256"], ["exp": 1_800_000_200]).isEmpty)
+    #expect(names(OpaqueRules.self, ["alg": "RS256"], ["exp": 1_800_000_000]) == ["expiredJWT"])
   }
 
-  @Test("The verb takes an SDK by its kind and by its short name")
-  func audiences() async {
-    for audience in JWTAudience.allCases { #expect(JWTAudience(argument: audience.rawValue) == audience) }
-    let run = Run()
-    // {"alg":"HS256"} . {"external_id":"m"}
-    let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJleHRlcm5hbF9pZCI6Im0ifQ.c2VjcmV0\n"
-    for name in ["chat", "zendesk.chat"] {
-      #expect(await run.status("lint-jwt", "--sdk", name, input: jwt) == 1)
-      #expect(run.output.contains("iatMissing"))
-      #expect(!run.output.contains("kidMissing"))
-    }
-    #expect(await run.status("lint-jwt", "--sdk", "other", input: jwt) == 2)
-  }
-
-  @Test(arguments: [("", ""), ("TQ", "M"), ("TWE", "Ma"), ("TWFu", "Man"), ("_-8", "\u{FF}\u{EF}")])
-  func base64URL(_ text: String, _ expected: String) {
-    #expect(DecodedJWT.base64URL(Substring(text)) == expected.unicodeScalars.map { UInt8($0.value) })
-  }
-
-  @Test(arguments: ["", "a.b", "a.b.c", "eyJ9.eyJ9.", "e30.e30.=", "e30.W10.", "e30.e30.e30.e30", "e30.e30.a"])
-  func noJWT(_ text: String) {
-    #expect(DecodedJWT(text) == nil)
-  }
-
-  @Test func theVerbShowsClaimsAndNoSignature() async {
-    let run = Run()
-    let status = await run.status("lint-jwt", input: "eyJhbGciOiJIUzI1NiJ9.eyJleHRlcm5hbF9pZCI6Im0ifQ.c2VjcmV0\n")
-    #expect(status == 0)
-    #expect(run.output.contains(#""HS256""#))
-    #expect(run.output.contains("kidMissing"))
-    #expect(!run.output.contains("c2VjcmV0"))
-    #expect(run.calls.isEmpty)
-  }
-
-  @Test func theVerbFailsForWhatWouldBeRefused() async throws {
-    let run = Run()
-    #expect(await run.status("lint-jwt", "-o", "json", input: "eyJhbGciOiJIUzI1NiJ9.eyJleHRlcm5hbF9pZCI6MX0.x-8") == 1)
-    let findings = try JSONParser.parse(run.output)["findings"]?.arrayValue ?? []
-    #expect(findings.first?["name"] == "externalIdNotString")
-    #expect(await run.status("lint-jwt", input: "s3cret") == 1)
-    #expect(!run.errors.contains("s3cret"))
+  @Test(
+    "What an answer says in its hints",
+    arguments: [
+      (["alg": "RS256"], [:], ["alg: the header says RS256; the vendor takes HS256"]),
+      (["kid": nil], [:], ["kid: the header has none; it must be the id of the signing key"]),
+      (["typ": "at+jwt"], [:], ["typ: the header says at+jwt instead of JWT"]),
+      ([:], ["scope": nil], ["scope: it is missing; it must be user"]),
+      ([:], ["scope": "admin"], ["scope: admin must be user"]),
+      ([:], ["scope": "appUser"], ["scope: appUser is the old form; write user"]),
+      ([:], ["exp": nil], ["exp: it is missing; a short life is advised"]),
+      ([:], ["exp": 1_800_000_029], ["nearExpiry"]),
+      ([:], ["exp": 1_800_000_031], []),
+      ([:], ["exp": 1_800_000_000_000], ["exp: it looks like milliseconds; it counts seconds"]),
+      ([:], ["external_id": "alice "], ["external_id: it begins or ends with white space"]),
+      ([:], ["email": "a@b.c"], []),
+    ] as [(JSONObject, JSONObject, [String])])
+  func hints(_ header: JSONObject, _ payload: JSONObject, _ expected: [String]) {
+    let jwt = DecodedJWT(header: goodHeader.merged(with: header), payload: goodPayload.merged(with: payload))
+    #expect(MessagingRules.findings(in: jwt, now: now).hints == expected)
   }
 }

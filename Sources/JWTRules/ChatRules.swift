@@ -1,29 +1,35 @@
 import JSONRPC
-import SDKProtocol
+package import SDKProtocol
 
 /// The rules of Zendesk Chat for a visitor's JWT.
-enum ChatRules {
+package enum ChatRules: JWTRules {
   /// The longest lifetime of a JWT in seconds, and the lifetime of one without `exp`.
-  private static let longest = 420.0
+  package static let longest = 420.0
   /// The seconds that `iat` may lie in the future.
-  private static let tolerance = 120.0
-  /// The remaining seconds below which a JWT gets the finding `nearExpiry`.
-  private static let near = 30.0
+  package static let tolerance = 120.0
 
-  static func findings(in jwt: DecodedJWT, now: Timestamp) -> [JWTFinding] {
+  package static func findings(in jwt: DecodedJWT, now: Timestamp) -> [JWTFinding] {
     SharedRules.signature(jwt.header) + SharedRules.person(jwt.payload) + externalId(jwt.payload)
       + times(jwt.payload, now: now)
+  }
+
+  /// Whether a text looks like an e-mail address, as the vendor requires one.
+  package static func isAddress(_ text: String) -> Bool { SharedRules.isAddress(text) }
+
+  /// Whether the vendor refuses an `external_id` because of its characters.
+  package static func hasControls(_ id: String) -> Bool {
+    id.unicodeScalars.contains { $0.properties.generalCategory == .control }
   }
 
   private static func externalId(_ payload: JSONObject) -> [JWTFinding] {
     let (id, finding) = SharedRules.externalId(payload, most: 200)
     guard let id else { return finding.map { [$0] } ?? [] }
-    if id.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-      return [.init(.error, "externalIdControl", "external_id has control characters.")]
-    }
+    if hasControls(id) { return [.init(.error, "externalIdControl", "external_id has control characters.")] }
     guard !id.utf8.allSatisfy(isAdvised) else { return [] }
     return [
-      .init(.warning, "externalIdUnwise", "external_id should have letters, digits and -_.@: only.")
+      .init(
+        .warning, "externalIdUnwise", "external_id should have letters, digits and -_.@: only.",
+        hint: "external_id: it should have letters, digits and -_.@: only")
     ]
   }
 
@@ -36,7 +42,7 @@ enum ChatRules {
 
   private static func times(_ payload: JSONObject, now: Timestamp) -> [JWTFinding] {
     let times = JWTTimes(payload)
-    var found = ["iat", "exp"].compactMap { times.unreadable($0) ?? times.decimal($0) }
+    var found = ["iat", "exp"].flatMap { [times.unreadable($0), times.decimal($0)].compactMap(\.self) }
     guard let issued = payload["iat"]?.doubleValue else {
       if payload["iat"] == nil { found.append(.init(.error, "iatMissing", "There is no iat; it is required.")) }
       return found
@@ -54,8 +60,8 @@ enum ChatRules {
     let left = end - now.secondsSince1970
     if left <= 0 {
       found.append(.init(.error, "tokenHasExpired", "The JWT has expired, \(Elapsed.text(seconds: -left)) ago."))
-    } else if left < near {
-      found.append(.init(.warning, "nearExpiry", "It expires in \(Elapsed.text(seconds: left))."))
+    } else if left < JWTTimes.hinted {
+      found.append(JWTTimes.nearExpiry(left))
     }
     return found
   }
