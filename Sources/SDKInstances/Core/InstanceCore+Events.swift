@@ -55,7 +55,8 @@ extension InstanceCore {
     case .loggedIn:
       data["user"] = (result?.user).flatMap(eventUser)
       // The vendor has accepted the credential, but the lint may have findings.
-      if let hints = state.running?.offered?.hints, !hints.isEmpty { data["hints"] = .array(hints.map(JSON.string)) }
+      let hints = (state.running?.offered?.hints ?? []) + (result?.hints ?? [])
+      if !hints.isEmpty { data["hints"] = .array(hints.map(JSON.string)) }
     case .loggedOut(let cause):
       data["user"] = eventUser(state.identity.user)
       data["cause"] = .string(cause.rawValue)

@@ -172,7 +172,7 @@ extension InstanceCore {
     guard epoch == state.machine.epoch else {
       // The identity is gone: without `undo`, the vendor's grant would stay valid, or the user online.
       let isOnline = result.connection != nil && state.hasSignedOut(since: epoch)
-      guard result.isIrreplaceable || isOnline else { return abandoning(result, on: service) }
+      guard result.isIrreplaceable || result.isUndoneIfLate || isOnline else { return abandoning(result, on: service) }
       var step = Step()
       step.add(undo(result, of: state), on: service)
       return step

@@ -45,10 +45,19 @@ extension InstanceCore {
     {
       means = .bridge
     }
-    guard machine.activity == .idle, machine.phase != .locked, !means.isNone else { throw noToken(of: state) }
+    guard machine.activity == .idle, machine.phase != .locked, !means.isNone, !isDeniedUser(state, context) else {
+      throw noToken(of: state)
+    }
     if let hold { throw hold.about(id) }
     self[service]?.recovery.trigger = .call
     return (try begin(.renew(means), on: service, context), nil)
+  }
+
+  /// Whether the owner has denied a first user a moment ago, so that no other call asks again yet.
+  private func isDeniedUser(_ state: ServiceState, _ context: StepContext) -> Bool {
+    guard state.machine.phase == .noUser || state.machine.phase == .loggedOut else { return false }
+    return state.recovery.failure?.reason == .providerDenied
+      && state.recovery.isRecent(context.now, within: adapter.traits.common.planner.minInterval)
   }
 
   /// Checks whether a reported token may be followed up now.

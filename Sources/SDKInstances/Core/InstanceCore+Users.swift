@@ -125,6 +125,19 @@ extension InstanceCore {
     return replaceIdentity(of: service, by: record)
   }
 
+  /// Wipes what apps have stored, and changes the kind's own state. The user stays, under another key.
+  mutating func clearStorage(
+    of service: String?, _ change: (inout [String: Secret]) -> Void
+  ) throws(SDKError) -> Step {
+    try checkWiped()
+    var record = try existing(service).identity
+    change(&record.kindState)
+    self[service]?.identity = record
+    var step = Step()
+    commit(newChange(parts: [.wipe] + Self.parts(writing: pushes, deliveries)), in: &step)
+    return step
+  }
+
   /// Wipes the data of a former user at start, if the kind keeps identities in memory only. Its owner is unknown then,
   /// and the next user must not inherit it. Push registrations stay at the vendor, orphaned.
   ///

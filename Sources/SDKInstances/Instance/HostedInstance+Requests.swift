@@ -1,13 +1,13 @@
 import Concurrency
-import SDKProtocol
+public import SDKProtocol
 
 extension HostedInstance {
   /// Sends a request in the user's name. If the vendor refuses the credential, sends it once more with a renewed one
   /// (`rows.md`, M6).
   ///
   /// - Returns: the answer, with the identity and the epoch of the request that got it.
-  func replaying<T: Sendable>(
-    on service: String?,
+  public func replaying<T: Sendable>(
+    on service: String? = nil,
     _ request:
       @escaping @Sendable @concurrent (IdentityRecord, (any RealtimeConnection)?) async throws(SDKError) -> T
   ) async throws -> (value: T, identity: IdentityRecord, epoch: UInt64) {

@@ -1,6 +1,6 @@
 import Concurrency
 public import JSONRPC
-import SDKProtocol
+public import SDKProtocol
 import StateStore
 
 extension HostedInstance {
@@ -44,6 +44,19 @@ extension HostedInstance {
     return (stored?.keys ?? [], try await actor.core.epoch(ofRead: stored?.storageEpoch, for: epoch))
   }
 
+  /// Wipes what apps have stored, and changes the kind's own state; durable on return. The user stays.
+  ///
+  /// - Returns: the new storage epoch.
+  public func clearStorage(
+    _ change: @escaping @Sendable (inout [String: Secret]) -> Void
+  ) async throws -> String {
+    try await actor.change(nil) { core, _ in try core.clearStorage(of: nil, change) }
+    return await actor.core.clientStorageEpoch
+  }
+
+  /// The present storage epoch.
+  public var presentStorageEpoch: String { get async { await actor.core.clientStorageEpoch } }
+
   private func change(_ key: String, epoch: String?, _ part: InstanceChange.Part) async throws {
     try await actor.change(nil) { core, _ in
       try core.check(key, epoch: epoch)
@@ -68,7 +81,7 @@ extension InstanceCore {
     guard (1...128).contains(key.count), key.utf8.count <= 512, isPrintable else {
       throw RPCError.invalidParams("The member key must have 1 to 128 printable characters.", member: "key")
     }
-    try check(epoch, is: clientStorageEpoch)
+    try check(storageEpoch: epoch)
   }
 
   /// Checks the expected storage epoch of a read against the store's, and returns the latter. The store's epoch counts
@@ -82,6 +95,9 @@ extension InstanceCore {
     try check(epoch, is: found)
     return found
   }
+
+  /// Checks the expected storage epoch of a call against the present one.
+  func check(storageEpoch epoch: String?) throws { try check(epoch, is: clientStorageEpoch) }
 
   private func check(_ epoch: String?, is current: String) throws {
     if let epoch, epoch != current {

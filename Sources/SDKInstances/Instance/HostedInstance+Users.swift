@@ -237,14 +237,18 @@ extension HostedInstance {
   /// Changes the kind's own state; durable on return, without a new epoch. While another user's accepted login is in
   /// progress, the change applies to that user. It then becomes durable with the login, and fails with it.
   ///
-  /// - Parameter requiringUser: the reason of the error that is thrown when no user is signed in.
+  /// - Parameters:
+  ///   - requiringUser: the reason of the error that is thrown when no user is signed in.
+  ///   - storageEpoch: the expected storage epoch; with another one, the change fails with `epochChanged`.
   public func amend(
-    service: String? = nil, requiringUser: Reason? = nil, accepted: @Sendable () -> Void = {},
+    service: String? = nil, requiringUser: Reason? = nil, storageEpoch: String? = nil,
+    accepted: @Sendable () -> Void = {},
     _ change: @escaping @Sendable (inout [String: Secret]) -> Void
   ) async throws {
     let name = try actor.resolve(service)
     let login = try await actor.change(name) { core, _ in
-      try core.amend(name, requiringUser: requiringUser, change)
+      try core.check(storageEpoch: storageEpoch)
+      return try core.amend(name, requiringUser: requiringUser, change)
     }
     guard let login else { return }
     accepted()

@@ -59,6 +59,10 @@ public struct SignedIn: Sendable {
   public var losesPushes: Bool
   /// The open realtime connection on which the vendor accepted the user; `nil` without one. The instance takes it over.
   public var connection: (any RealtimeConnection)?
+  /// Findings about an accepted login for the event's `hints`, beside those of the local checks.
+  public var hints: [String] = []
+  /// Whether a renewal that comes after a logout is undone at the vendor. One that is irreplaceable always is.
+  public var isUndoneIfLate = false
   /// The request that the result came from. The instance sets it, because a result that comes too late must be undone
   /// by the adapter that obtained it.
   var origin: Origin?

@@ -87,6 +87,7 @@ extension AuthenticationMachine {
   /// Begins a change of identity: supersedes the former activity, and raises the epoch so that its results are ignored.
   mutating func begin(_ next: Activity) -> [Action] {
     isDoubted = false
+    refusedAnswers = 0
     let actions: [Action] = activity == .idle ? [] : [.supersede]
     epoch += 1
     rest()

@@ -109,6 +109,7 @@ extension AuthenticationMachine {
     if isLogin { epoch += 1 }
     phase = .authenticated
     standing = .usable
+    refusedAnswers = 0
     var actions: [Action] = [
       .adoptCredential(verified: error == nil), .announce(isLogin ? .loggedIn : .tokenRefreshed),
     ]
@@ -117,12 +118,17 @@ extension AuthenticationMachine {
   }
 
   mutating func refusedAgain(_ error: SDKError, attempt: Int) -> [Action] {
-    if attempt < policy.maxAttempts {
+    var isSpent = attempt >= policy.maxAttempts
+    if let most = policy.mostRefusals {
+      refusedAnswers = min(refusedAnswers + 1, most)
+      isSpent = refusedAnswers == most
+    }
+    if attempt < policy.maxAttempts, !isSpent {
       refusal = error
       return policy.confirmsFirst ? confirm(attempt: attempt + 1, error) : ask(attempt: attempt + 1, error)
     }
     // The cached token is valid and was never refused: bad supplied tokens are no reason to lose the user.
-    if standing == .usable { return renewalFailed(error) }
+    if standing == .usable || !isSpent { return renewalFailed(error) }
     return conclude(policy.onBudgetSpent, error)
   }
 
@@ -285,8 +291,14 @@ extension AuthenticationMachine {
         return end(.failed(error))
       }
       isDoubted = false
-      phase = .reauthNeeded
-      return [.record] + tell(error) + end(.failed(error))
+      guard policy.replacesAnonymousUsers else {
+        phase = .reauthNeeded
+        return [.record] + tell(error) + end(.failed(error))
+      }
+      epoch += 1
+      phase = .loggedOut
+      standing = .none
+      return [.wipe, .announce(.loggedOut(.guest))] + end(.failed(error))
     }
   }
 }

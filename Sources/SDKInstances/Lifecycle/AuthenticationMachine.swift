@@ -70,6 +70,8 @@ public struct AuthenticationMachine: Sendable, Hashable {
   var isDoubted = false
   /// The vendor's last refusal of a credential that the owner supplied for the renewal in progress.
   var refusal: SDKError?
+  /// The number of credentials of the owner that the vendor has refused since it accepted one.
+  var refusedAnswers = 0
   /// The policy of the kind.
   public internal(set) var policy: AuthenticationPolicy
 

@@ -38,6 +38,11 @@ public struct AuthenticationPolicy: Sendable, Hashable {
   public var onAnotherUser: AnotherUser
   /// The maximum number of supplied tokens that may be refused in one renewal.
   public var maxAttempts: Int
+  /// The maximum number of supplied tokens that may be refused one after another, over several renewals; `nil` for
+  /// `maxAttempts`. Until then, a renewal that has spent `maxAttempts` has failed.
+  public var mostRefusals: Int?
+  /// Whether another anonymous user takes the place of one whose credential the vendor no longer accepts.
+  public var replacesAnonymousUsers = false
   /// Whether the owner is notified of the failure and decides whether to continue, before a credential is requested.
   public var confirmsFirst = false
   /// Whether a logout first renews an expired or refused credential, so that the vendor can be notified of the logout.

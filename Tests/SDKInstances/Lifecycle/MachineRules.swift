@@ -224,7 +224,7 @@ extension AuthenticationPolicy {
     .init(onDenied: .lock, onBudgetSpent: .lock, onAnotherUser: .wipeOnSuccess, maxAttempts: 2),
     .init(onDenied: .keep, onBudgetSpent: .keep, onAnotherUser: .signOutFirst, maxAttempts: 1),
     .init(onDenied: .logOut, onBudgetSpent: .keep, onAnotherUser: .wipeOnSuccess, maxAttempts: 3), .guest, .visitor,
-    .opaque,
+    .opaque, .exchanged,
   ]
 
   /// A policy that continues as a guest. The owner decides whether to continue before a credential is requested.
@@ -243,6 +243,18 @@ extension AuthenticationPolicy {
     var policy = AuthenticationPolicy(
       onDenied: .lock, onBudgetSpent: .lock, onAnotherUser: .wipeOnSuccess, maxAttempts: 2)
     policy.onNoMeans = .lock
+    policy.usesUnverified = false
+    policy.renewsToSignOut = false
+    policy.outlivesRefusedRenewal = true
+    return policy
+  }()
+
+  /// A policy that exchanges JWTs, and counts refused ones over several renewals. Guests are replaced by others.
+  static let exchanged = {
+    var policy = AuthenticationPolicy(
+      onDenied: .logOut, onBudgetSpent: .logOut, onAnotherUser: .signOutAfter, maxAttempts: 2)
+    policy.mostRefusals = 3
+    policy.replacesAnonymousUsers = true
     policy.usesUnverified = false
     policy.renewsToSignOut = false
     policy.outlivesRefusedRenewal = true
