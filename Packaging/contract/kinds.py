@@ -5,7 +5,7 @@ import methods, swift
 
 SOURCE = "Contract/SDKKinds/*/kind.toml"
 KEYS = "name title word place jwt sandbox rows sdk_calls"
-SANDBOX_KEYS = "prefix settings provider exchange unanswered_push replaces_users sign_in sign_out lock"
+SANDBOX_KEYS = "prefix settings provider exchange unanswered_push replaces_users sign_in sign_out lock unprobed"
 
 
 def difference(text):
@@ -81,6 +81,8 @@ def samples(kinds):
             parts.append(f"lock: {call(sandbox['lock'])}")
         if not sandbox.get("replaces_users", True):
             parts.append("replacesUsers: false")
+        if "unprobed" in sandbox:
+            parts.append(f"unprobed: {swift.array(list(map(swift.literal, sandbox['unprobed'])), 4)}")
         if "unanswered_push" in sandbox:
             parts.append(f"unansweredPush: {methods.value(sandbox['unanswered_push'], 4)}")
         yield ",\n".join(f"    {part}" for part in parts) + ")\n"

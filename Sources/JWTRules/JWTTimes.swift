@@ -80,7 +80,11 @@ struct JWTTimes {
     if length <= 0 { return [JWTFinding(.error, "noLifetime", "exp is not after iat.")] }
     let text = Elapsed.text(seconds: length)
     if length > Self.longest {
-      return [JWTFinding(.warning, "longLifetime", "It lives for \(text); who finds it can use it that long.")]
+      return [
+        JWTFinding(
+          .warning, "longLifetime", "It lives for \(text); who finds it can use it that long.",
+          hint: "exp: the JWT lives longer than a day; a short life is advised")
+      ]
     }
     return [JWTFinding(.note, "lifetime", "It lives for \(text).")]
   }

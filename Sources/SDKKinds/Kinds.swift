@@ -10,6 +10,7 @@ public enum Kinds {
     SalesforceChat(),
     EdnaChatCenter(),
     ZendeskChat(),
+    SalesforceMessaging(),
   ]
 }
 
@@ -20,4 +21,5 @@ extension KindName {
   static let zendeskChat = KindName("zendesk.chat")
   static let salesforceChat = KindName("salesforce.chat")
   static let ednaChatCenter = KindName("edna.chatcenter")
+  static let salesforceMessaging = KindName("salesforce.messaging")
 }

@@ -36,6 +36,13 @@ extension HelpText {
       shared secret   \(DemoAccounts.chatSecret)
       without secret  \(DemoAccounts.chatAccountKeyWithoutSecret)
       tokens          sdk-sandbox mint --sdk chat --external-id alice
+
+    IN-APP (base_url http://127.0.0.1:PORT/sm)
+      org_id          \(DemoAccounts.inAppOrganizationID)
+      developer_name  \(DemoAccounts.inAppDeployment)
+      guests only     \(DemoAccounts.inAppGuestDeployment)
+      tokens          sdk-sandbox mint --sdk salesforce.messaging --sub alice
+      keyset          see GET /_keys; issuer \(DemoAccounts.inAppIssuer)
     """
 
   private static var keys: String {

@@ -1,7 +1,7 @@
 extension HelpText {
   /// The help on controlling a running sandbox.
   static let control = """
-    CONTROL (S=http://127.0.0.1:PORT; SDK is zm, zs, sf, zc or ed)
+    CONTROL (S=http://127.0.0.1:PORT; SDK is zm, zs, sf, sm, zc or ed)
       The next responses of a route; * is one segment, ** at the end any number:
         curl $S/_control -d '{"route":"POST /v2/apps/*/login","status":401}'
       Members: route, method, times (a number or "forever"), status, body,
@@ -33,6 +33,7 @@ extension HelpText {
         curl $S/_keys -d '{"sdk":"zs","kid":"vendor","secret":"…"}'    or customer
         curl $S/_keys -d '{"sdk":"sf","kid":"CLIENT-ID","secret":"…"}'
         curl $S/_keys -d '{"sdk":"zc","kid":"ACCOUNT-KEY","secret":"regenerated"}'
+        curl $S/_keys -d '{"sdk":"sm","kid":"KEY","secret":"a public key in PEM"}'
       Refuse every token that a user has so far; for sf, kind (access or refresh)
       leaves those of the other:
         curl $S/_revoke -d '{"externalId":"alice"}'
@@ -50,6 +51,12 @@ extension HelpText {
             ttl             lifetime of access tokens in seconds
             instance        name of the instance that instance_url is from now on:
                             …/sf/instances/NAME
+        sm  ttl             lifetime of access tokens in seconds
+            guest           each exchange is answered with a guest's token
+            noActiveSchemes the channel has no active user verification
+            subject         whom access tokens are issued for, whatever the JWT says
+            accessToken     the access token of each exchange
+            lastEventId     the number in the answers of exchanges
         zc  expiresIn       expires_in, in seconds
             failureStatus   HTTP status of a refused exchange
             externalIdMax   longest external_id

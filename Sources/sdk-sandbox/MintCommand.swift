@@ -9,15 +9,20 @@ struct MintCommand: ParsableCommand {
     discussion: "Needs no running sandbox. Two tokens are never equal: each has its own jti.")
 
   /// The SDKs for which the command mints a JWT.
-  enum SDK: String, ExpressibleByArgument, CaseIterable { case messaging, chat }
+  enum SDK: String, ExpressibleByArgument, CaseIterable {
+    case messaging, chat
+    case inApp = "salesforce.messaging"
+  }
 
-  @Option(help: "The SDK it is for: messaging or chat.")
+  @Option(help: "The SDK it is for: messaging, chat or salesforce.messaging.")
   var sdk = SDK.messaging
 
-  @Option(help: "The user's external_id.")
+  @Option(
+    name: [.customLong("external-id"), .customLong("sub")],
+    help: "The user's external_id; the sub of salesforce.messaging.")
   var externalId: String
 
-  @Option(help: "The signing key's id; messaging only. Default: \(DemoAccounts.kid).")
+  @Option(help: "The signing key's id; not for chat. Default: \(DemoAccounts.kid) or \(DemoAccounts.inAppKid).")
   var kid: String?
 
   @Option(help: "The key's, or the chat account's, secret. Default: the demo key's of that id, or the demo account's.")
@@ -38,6 +43,12 @@ struct MintCommand: ParsableCommand {
   @Option(help: "The email claim; empty leaves it out. Default in chat: external_id@\(DemoAccounts.mailDomain).")
   var email: String?
 
+  @Option(help: "The iss claim; salesforce.messaging only. Default: that of the demo keyset.")
+  var iss: String?
+
+  @Option(help: "RS256 or RS512; salesforce.messaging only. Default: RS256.")
+  var alg: String?
+
   @Option(help: "The scope claim; messaging only. appUser is the legacy form with userId. Default: user.")
   var scope: String?
 
@@ -49,7 +60,14 @@ struct MintCommand: ParsableCommand {
     if sdk == .chat, kid != nil || scope != nil {
       throw ValidationError("A token for chat has neither --kid nor --scope.")
     }
-    if let kid, secret == nil, secretFile == nil, DemoAccounts.keys[kid] == nil {
+    if sdk == .inApp, secret != nil || secretFile != nil || scope != nil || name != nil || email != nil {
+      throw ValidationError("A token for salesforce.messaging has no secret, scope, name or email.")
+    }
+    if sdk != .inApp, iss != nil || alg != nil {
+      throw ValidationError("--iss and --alg are for salesforce.messaging.")
+    }
+    if let alg, !["RS256", "RS512"].contains(alg) { throw ValidationError("--alg is RS256 or RS512.") }
+    if sdk == .messaging, let kid, secret == nil, secretFile == nil, DemoAccounts.keys[kid] == nil {
       throw ValidationError("\(kid) is no demo key: give its --secret or --secret-file.")
     }
     let range = -1e10...1e10
@@ -60,7 +78,20 @@ struct MintCommand: ParsableCommand {
 
   func run() throws {
     let issued = issuedAt.map { Date(timeIntervalSince1970: $0) } ?? .now
-    print(try sdk == .chat ? chatToken(issued) : messagingToken(issued))
+    switch sdk {
+    case .messaging: print(try messagingToken(issued))
+    case .chat: print(try chatToken(issued))
+    case .inApp: print(inAppToken(issued))
+    }
+  }
+
+  private func inAppToken(_ issued: Date) -> String {
+    var token = DemoIdentityToken(subject: externalId, issuedAt: issued)
+    token.lifetime = noExp ? nil : ttl
+    if let kid { token.kid = kid }
+    if let iss { token.issuer = iss }
+    if let alg { token.algorithm = alg }
+    return token.text
   }
 
   private func messagingToken(_ issued: Date) throws -> String {

@@ -12,6 +12,7 @@ import Testing
     (KindSample.support.kind, "base_url"), (KindSample.salesforce.kind, "login_url"),
     (KindSample.edna.kind, "rest_url"),
     (KindSample.edna.kind, "ws_url"), (KindSample.chat.kind, "id_url"), (KindSample.chat.kind, "mediator_url"),
+    (KindSample.inapp.kind, "base_url"),
   ]
 
   @Test("A definition's URL with such a port is refused, and port 65535 is taken", arguments: urls)

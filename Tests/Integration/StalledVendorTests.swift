@@ -7,7 +7,7 @@ import Testing
   /// The settings that name the vendor's HTTP backend.
   private static let urls = [
     KindSample.messaging.kind: "base_url", KindSample.support.kind: "base_url", KindSample.salesforce.kind: "login_url",
-    KindSample.chat.kind: "id_url", KindSample.edna.kind: "rest_url",
+    KindSample.chat.kind: "id_url", KindSample.edna.kind: "rest_url", KindSample.inapp.kind: "base_url",
   ]
 
   private func create(

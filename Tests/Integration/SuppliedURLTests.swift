@@ -345,6 +345,8 @@ struct SuppliedURLTests {
         "client_id = \"C\"\nclient_secret = \"\(Self.secret)\"\nlogin_url = \"https://own.test/redirect\"\nservices = [\"cases\"]",
       KindSample.chat.kind: "account_key = \"k\"\nid_url = \"https://own.test/redirect\"\nfallback = \"fail\"",
       KindSample.edna.kind: "rest_url = \"https://own.test/redirect\"\nws_url = \"wss://own.test/redirect\"",
+      KindSample.inapp.kind:
+        "base_url = \"https://own.test/redirect\"\norg_id = \"00D000000000001\"\ndeveloper_name = \"d\"",
     ]
     let (desk, trap) = try open { desk in
       [("desk", "kind = \"\(sample.kind)\"\n[settings]\n\(settings[sample.kind] ?? "")")]

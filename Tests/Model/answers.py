@@ -6,6 +6,20 @@ import facts
 MARK = "zqsecret"
 MESSAGING = ("app_demo", b"sandbox-demo-secret-0001-protects-nothing")
 CHAT = (None, b"sandbox-demo-secret-0005-protects-nothing")
+# The RSA key of the sandbox's keyset for in-app messaging: its modulus and its private exponent.
+KEYSET = "inapp_demo", "https://customer.example.test"
+MODULUS = int(
+    "8fe3e07c75df53d97cd90aab9fe4ea5568b04d87900260323b0599c743c24e9367887f1948fdc79f77dc19129f7465b8174e86b1034c2137bbbf91f9"
+    "c2a14762099625e9cbc0010ce46efa035c50842181041c33c384b2429f2d94e5a336ebc59ad4477d31c2a2c5362379a827fe054fe760c50e707ada12"
+    "8171fe4bb8f367fc56bfedee2f0be1456deab750248952ba3a7c0b10a221173be72a81c2a9036f7a18a09c4ed93b4ec1b27b2b31b2ecf48975506828"
+    "dc0e768ffaa1420358086d4996a183b1778929c4d349f5714939f820aedb501849c35a172ba80d912f9b770b8924eb813493529379037b46583111b7"
+    "cabdea212abded5f0dc0468df306c8a5", 16)
+EXPONENT = int(
+    "b799e5cfe9f7d55e26582bad62910e117d4bb921c937bed75948843826d5c0bd85d63d975df3b4cc5e7c91e199654485e9f761166d46aefc16ad12ee"
+    "c6d253eb5ca0223078b3bea35cb7de7c7b46a1d2be75282744cc0549cd22b46370279c20c0b72da129e5591c9b4018f3e053d92363f1ae8006363c1c"
+    "70dfabc3a373b2b1f779f11224fcc7fc2485c9998a4385c01ab474a941799d7546aaa859836869e5d53cd0529f87748abd29342c4f0c389a4d424baf"
+    "10f5eec07d6903114d885a30b478cb0ed5f7392f8273db5db816616697c9817196c0c30796c087cb51e81c5b6820cc4c6c923cfbce34c93a9e057a89"
+    "5e42ac452e71448b3496b8dfe1c2f5f", 16)
 # Wrong answers. "other" is a credential of another user, "elsewhere" a URL that nobody allowed.
 LIES = ["other", "expired", "garbage", "empty", "huge", "binary", "elsewhere"]
 # Ends of a provider's run that are no answers.
@@ -23,11 +37,21 @@ def jwt(key, claims):
     return text + "." + encode(hmac.new(secret, text.encode(), hashlib.sha256).digest())
 
 
+def identity_jwt(claims):
+    """A JWT with RS256 (RFC 8017, 8.2.1)."""
+    text = ".".join(encode(json.dumps(part).encode()) for part in ({"alg": "RS256", "typ": "JWT", "kid": KEYSET[0]}, claims))
+    digest = bytes.fromhex("3031300d060960864801650304020105000420") + hashlib.sha256(text.encode()).digest()
+    padded = b"\0\1" + b"\xff" * (256 - 3 - len(digest)) + b"\0" + digest
+    return text + "." + encode(pow(int.from_bytes(padded, "big"), EXPONENT, MODULUS).to_bytes(256, "big"))
+
+
 def credential(letter, user, now, life):
     """A credential that the vendor of a kind accepts: a JWT, or the text of another token."""
     now = int(now)
     if letter == "m":
         return jwt(MESSAGING, {"scope": "user", "external_id": user, "iat": now, "exp": now + life, "jti": str(uuid.uuid4())})
+    if letter == "g":
+        return identity_jwt({"iss": KEYSET[1], "sub": user, "iat": now, "exp": now + life, "jti": str(uuid.uuid4())})
     if letter == "c":
         return jwt(CHAT, {"external_id": user, "name": user, "email": user + "@example.test", "iat": now,
                           "exp": now + min(life, 400), "jti": str(uuid.uuid4())})

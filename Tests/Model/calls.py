@@ -82,6 +82,7 @@ SHARED = {
     "push.list": lambda d: {"instance": d.instance(), "limit": d.random.randint(1, 64)},
     "messaging.getCurrentUser": lambda d: reading(d, "m"), "support.getIdentity": lambda d: reading(d, "s"),
     "serviceChat.getAuthenticationSettings": lambda d: salesforce(d), "chatCenter.getChat": lambda d: reading(d, "e"),
+    "messagingInApp.getContinuationToken": lambda d: reading(d, "g"),
 }
 # What changes an instance, in any order, by many at once.
 CHANGES = {
@@ -101,6 +102,12 @@ CHANGES = {
     "serviceChat.setAuthenticationSettings": lambda d: d.sign_in("f"),
     "serviceChat.registerForPushNotifications": lambda d: salesforce(d, endpoint=d.endpoint()),
     "chat.setIdentity": lambda d: d.sign_in("c"), "chat.resetIdentity": lambda d: reading(d, "c"),
+    "messagingInApp.setIdentityToken": lambda d: d.sign_in("g"),
+    "messagingInApp.setPassthrough": lambda d: reading(d, "g") | {"accessToken": f"{answers.MARK}.{d.user()}.x"},
+    "messagingInApp.revokeToken": lambda d: reading(d, "g") | d.random.choice([{}, {"localOnly": True}]),
+    "messagingInApp.clearStorage": lambda d: reading(d, "g") | d.random.choice([{}, {"clearAuthorization": False}]),
+    "messagingInApp.setHiddenPreChat": lambda d: reading(d, "g") | {"fields": d.random.choice([None, {"a": "b"}])},
+    "messagingInApp.setLastEventId": lambda d: reading(d, "g") | {"lastEventId": str(d.random.randint(0, 99)), "storageEpoch": "0-0"},
     "chatCenter.authorize": lambda d: d.sign_in("e") | {"wait": d.random.random() < 0.5},
     "chatCenter.logout": lambda d: reading(d, "e") | {"wait": d.random.random() < 0.5},
     "chatCenter.deauthorizeUser": lambda d: reading(d, "e"),

@@ -6,7 +6,8 @@ from outside import LISTED
 ROUTES = [
     "POST /v2/apps/*/login", "POST /v2/apps/*/appusers/*/logout", "/zm/**", "/access/sdk/jwt", "/zs/**", "/services/oauth2/token",
     "/services/oauth2/revoke", "/sf/**", "/authenticated/web/jwt", "/api/chat/config", "/ed/**", "WS /ed/ws registerDevice",
-    "WS /ed/ws CLIENT_OFFLINE", "WS /zm/faye /meta/subscribe", "/zm/faye"]
+    "WS /ed/ws CLIENT_OFFLINE", "WS /zm/faye /meta/subscribe", "/zm/faye",
+    "/iamessage/api/v2/authorization/authenticated/access-token", "/sm/**"]
 WAYS = [
     {"status": 401}, {"status": 403}, {"status": 429, "headers": {"Retry-After": "1"}}, {"status": 500}, {"status": 503, "body": "x"},
     {"hang": True}, {"closeMidBody": True}, {"passThrough": True, "closeMidBody": True}, {"passThrough": True, "hang": True},
@@ -28,7 +29,7 @@ class HostileVendors(Actor):
             return
         if random.random() < 0.2:
             user = f"{random.choice(world.instances).name}-u{random.randint(0, 3)}"
-            world.sandbox.ask("POST", "/_revoke", {"sdk": random.choice(["zm", "zs", "sf"]), "externalId": user})
+            world.sandbox.ask("POST", "/_revoke", {"sdk": random.choice(["zm", "zs", "sf", "sm"]), "externalId": user})
             return
         if random.random() < 0.15:
             world.sandbox.ask("POST", "/_close", {})

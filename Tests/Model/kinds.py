@@ -40,7 +40,7 @@ def sign_in(letter, user, world, life=600, vendor=None):
         return sign_out(letter)[0], {"service": "cases", "settings": {"account": account}}
     token = answers.credential(letter, user, world.programs.clock.now(), life)
     params = {
-        "m": {"jwt": token}, "s": {"identity": {"type": "jwt", "token": token}}, "c": {"jwt": token},
+        "m": {"jwt": token}, "g": {"identityToken": token}, "s": {"identity": {"type": "jwt", "token": token}}, "c": {"jwt": token},
         "e": {"user": {"identifier": user}, "auth": {"token": token}, "wait": True}}[letter]
     return facts.ALL[letter]["sandbox"]["sign_in"]["method"], params
 
@@ -52,8 +52,8 @@ def sign_out(letter):
 
 def sent_user(method, params):
     """The user whom a sign-in is for."""
-    jwt = params.get("jwt")
-    return claims(jwt).get("external_id") if jwt else None
+    jwt = params.get("jwt") or params.get("identityToken")
+    return claims(jwt).get("external_id", claims(jwt).get("sub")) if jwt else None
 
 
 def claims(token):
@@ -98,12 +98,14 @@ class Names:
     def of_token(self, letter, token):
         if letter == "m":
             return claims(token).get("external_id")
+        if letter == "g":
+            return claims(token).get("sub", "").partition("uid:")[2] or None
         if letter == "e":
             return token.split(".")[1] if token.startswith(answers.MARK) else None
         return self.user(KINDS[letter][1], token)
 
     def of_user(self, letter, user):
         """The user that a `User` names."""
-        if letter in "mce":
+        if letter in "mceg":
             return user.get("externalId")
         return self.user(KINDS[letter][1], user["id"]) if user.get("id") else None

@@ -8,7 +8,8 @@ from outside import OWN
 # The settings with a URL, by kind.
 SETTINGS = {
     "m": ["base_url", "settings_url", "realtime_url", "channel_key"], "s": ["base_url"], "f": ["login_url"],
-    "c": ["id_url", "mediator_url"], "e": ["rest_url", "ws_url"]}
+    "c": ["id_url", "mediator_url"], "e": ["rest_url", "ws_url"],
+    "g": ["base_url"]}
 # What an instance that can't be reached answers, and a daemon that ends.
 BESIDES = {"instanceNotFound", "shuttingDown", "storeUnavailable", "tooManyInstances", "instanceExists"}
 

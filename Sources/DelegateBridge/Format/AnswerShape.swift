@@ -32,7 +32,7 @@ enum AnswerShape {
     if object["expiresAt"] != nil, answer.expiresAt == nil {
       throw .output("gave an expiresAt that is no time; it must be RFC 3339 or seconds since 1970", by: who)
     }
-    for name in ["token", "uniqueId", "signature"] where object[name]?.stringValue?.isEmpty == true {
+    for name in ["token", "uniqueId", "signature", "accessToken"] where object[name]?.stringValue?.isEmpty == true {
       throw .output("answered with an empty \(name)", by: who)
     }
     let needed = needed(for: question.name)
@@ -44,7 +44,7 @@ enum AnswerShape {
 
   private static func needed(for question: BridgeQuestion.Name) -> [String] {
     switch question {
-    case .getToken, .invalidAuth: ["token", "uniqueId", "signature"]
+    case .getToken, .invalidAuth: ["token", "uniqueId", "signature", "accessToken"]
     case .shouldAuthenticate: ["authenticate"]
     case .authenticationFailed: ["proceed"]
     }

@@ -17,6 +17,10 @@ public struct DelegateTokenAnswer: RPCValue, Hashable {
   public var signature: Secret?
   /// `edna.chatcenter`: whether the token is encrypted.
   public var isEncrypted: Bool?
+  /// `salesforce.messaging`: the vendor's own access token, in place of a JWT. A secret.
+  public var accessToken: Secret?
+  /// `salesforce.messaging`: the id of the last event that came with the access token.
+  public var lastEventId: String?
   /// Whether the question is passed to the next delegate or the provider. If `true`, no other member is present.
   public var isDeferred: Bool?
 
@@ -27,13 +31,16 @@ public struct DelegateTokenAnswer: RPCValue, Hashable {
     case scheme
     case signature
     case isEncrypted
+    case accessToken
+    case lastEventId
     case isDeferred = "defer"
   }
 
   /// Creates a response with these members.
   public init(
     token: Secret? = nil, expiresAt: Timestamp? = nil, uniqueId: Secret? = nil, scheme: String? = nil,
-    signature: Secret? = nil, isEncrypted: Bool? = nil, isDeferred: Bool? = nil
+    signature: Secret? = nil, isEncrypted: Bool? = nil, accessToken: Secret? = nil, lastEventId: String? = nil,
+    isDeferred: Bool? = nil
   ) {
     self.token = token
     self.expiresAt = expiresAt
@@ -41,6 +48,8 @@ public struct DelegateTokenAnswer: RPCValue, Hashable {
     self.scheme = scheme
     self.signature = signature
     self.isEncrypted = isEncrypted
+    self.accessToken = accessToken
+    self.lastEventId = lastEventId
     self.isDeferred = isDeferred
   }
 
@@ -53,6 +62,8 @@ public struct DelegateTokenAnswer: RPCValue, Hashable {
       .optional("scheme", .string(), "the authentication scheme of the token"),
       .optional("signature", .secret, "the owner's signature"),
       .optional("isEncrypted", .boolean, "whether the token is encrypted"),
+      .optional("accessToken", .secret, "the vendor's own access token, in place of a token that is exchanged for one"),
+      .optional("lastEventId", .string(), "the id of the last event that came with the access token"),
       .optional("defer", .boolean, "whether to pass the question on"),
     ]))
 }

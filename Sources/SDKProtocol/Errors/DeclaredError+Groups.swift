@@ -77,7 +77,7 @@ extension DeclaredError {
     "credentialState", .state,
     [
       .notAuthenticated, .reauthNeeded, .locked, .noIdentity, .userNotAuthorized, .rotationInterrupted, .superseded,
-      .wrongKind,
+      .wrongKind, .identityMismatch,
     ])
   /// The errors of credentials and settings that the daemon itself refuses during a renewal, without asking the vendor.
   public static let credential = DeclaredError(

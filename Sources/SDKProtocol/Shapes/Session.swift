@@ -22,11 +22,20 @@ public struct Session: RPCValue, Hashable {
     public var machineId: String?
     /// The vendor's instance URL.
     public var instanceUrl: String?
+    /// The organisation's id, for the header X-Org-Id.
+    public var orgId: String?
+    /// The device's id.
+    public var deviceId: String?
+    /// The id of the last event that the app has seen, for the header Last-Event-Id.
+    public var lastEventId: String?
+    /// The generation of the vendor's API.
+    public var apiVersion: String?
 
     /// Creates an endpoint with these members.
     public init(
       baseUrl: String? = nil, realtimeUrl: String? = nil, appId: String? = nil, appUserId: String? = nil,
-      clientId: String? = nil, deviceAddress: String? = nil, machineId: String? = nil, instanceUrl: String? = nil
+      clientId: String? = nil, deviceAddress: String? = nil, machineId: String? = nil, instanceUrl: String? = nil,
+      orgId: String? = nil, deviceId: String? = nil, lastEventId: String? = nil, apiVersion: String? = nil
     ) {
       self.baseUrl = baseUrl
       self.realtimeUrl = realtimeUrl
@@ -36,6 +45,10 @@ public struct Session: RPCValue, Hashable {
       self.deviceAddress = deviceAddress
       self.machineId = machineId
       self.instanceUrl = instanceUrl
+      self.orgId = orgId
+      self.deviceId = deviceId
+      self.lastEventId = lastEventId
+      self.apiVersion = apiVersion
     }
 
     public static let jsonSchema = JSONSchema.named(
@@ -49,6 +62,11 @@ public struct Session: RPCValue, Hashable {
         .optional("deviceAddress", .string(), "the device's address"),
         .optional("machineId", .string(), "the machine's id"),
         .optional("instanceUrl", .string(), "the vendor's instance URL"),
+        .optional("orgId", .string(), "the organisation's id, for the header X-Org-Id"),
+        .optional("deviceId", .string(), "the device's id"),
+        .optional(
+          "lastEventId", .string(), "the id of the last event that the app has seen, for the header Last-Event-Id"),
+        .optional("apiVersion", .string(), "the generation of the vendor's API"),
       ]))
   }
 

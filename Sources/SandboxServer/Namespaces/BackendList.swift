@@ -6,6 +6,7 @@ enum BackendList {
     SupportBackend.self,
     SalesforceBackend.self,
     ChatBackend.self,
+    InAppBackend.self,
   ]
 
   /// Returns a new backend of each type, by path prefix.

@@ -11,10 +11,12 @@ enum JWTAudience: String, CaseIterable, ExpressibleByArgument {
   case salesforce = "salesforce.chat"
   case chat = "zendesk.chat"
   case edna = "edna.chatcenter"
+  case inapp = "salesforce.messaging"
 
   /// The short names, as in `sdk-sandbox mint`. The kinds' own names are accepted too.
   private static let short: [String: JWTAudience] = [
     "messaging": .messaging, "support": .support, "salesforce": .salesforce, "chat": .chat, "edna": .edna,
+    "inapp": .inapp,
   ]
 
   init?(argument: String) {
@@ -30,6 +32,7 @@ enum JWTAudience: String, CaseIterable, ExpressibleByArgument {
     case .salesforce: OpaqueRules.findings(in: jwt, now: now)
     case .chat: ChatRules.findings(in: jwt, now: now)
     case .edna: OpaqueRules.findings(in: jwt, now: now)
+    case .inapp: InAppRules.findings(in: jwt, now: now)
     }
   }
 }

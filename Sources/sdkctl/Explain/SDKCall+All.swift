@@ -192,5 +192,61 @@ extension SDKCall {
       names: ["getChat()"],
       methods: ["chatCenter.getChat", "session.open"],
       difference: "Gives your program what it needs to show the chat, instead of a screen."),
+    .init(
+      kind: "salesforce.messaging",
+      names: [
+        "UserVerificationDelegate", "userVerificationChallengeWith", "UserVerificationProvider",
+        "userVerificationChallenge(_:)",
+      ],
+      methods: ["delegate.attach", "delegate.getToken", "delegate.invalidAuth"],
+      events: [.userLoggedIn, .tokenRefreshed, .authenticationFailed],
+      difference: """
+        `initial` is `getToken`; `renew`, `expired` and `malformed` are `invalidAuth` with its reason. The answer is a \
+        JWT, or the vendor's access token in `accessToken`. A token provider can take the delegate's place.
+        """),
+    .init(
+      kind: "salesforce.messaging",
+      names: ["userVerificationAPI.setIdentityToken"],
+      methods: ["messagingInApp.setIdentityToken"],
+      events: [.userLoggedIn, .authenticationFailed],
+      difference: "Another user's token wipes what was stored for the former one, whose access token is revoked."),
+    .init(
+      kind: "salesforce.messaging",
+      names: ["salesforceAuthenticationRequestPath"],
+      methods: ["messagingInApp.setPassthrough"],
+      events: [.userLoggedIn, .authenticationFailed],
+      difference:
+        "Your program gets the access token from the site itself, and gives it to the instance. It is not exchanged."),
+    .init(
+      kind: "salesforce.messaging",
+      names: ["continuation-access-token", "Last-Event-Id"],
+      methods: ["messagingInApp.getContinuationToken", "messagingInApp.setLastEventId"],
+      difference: """
+        For programs that read the event stream themselves: a token for one more reader, and the id at which the next \
+        reader continues.
+        """),
+    .init(
+      kind: "salesforce.messaging",
+      names: ["revokeToken()", "revokeTokenAndDeregisterDevice(_:)", "userVerificationAPI.clearSession"],
+      methods: ["messagingInApp.revokeToken"],
+      events: [.userLoggedOut, .identityWiped],
+      difference: """
+        The vendor is told first. If it can't be reached, the user stays; `localOnly` forgets them at once, and the \
+        vendor is told later. What the app has stored goes too.
+        """),
+    .init(
+      kind: "salesforce.messaging",
+      names: ["clearStorage(_:clearAuthorization:)", "destroyStorage(andAuthorization:)"],
+      methods: ["messagingInApp.clearStorage"],
+      events: [.identityWiped, .userLoggedOut],
+      difference: "The instance stays. A logout and a switch of users always clear the storage."),
+    .init(
+      kind: "salesforce.messaging",
+      names: ["HiddenPreChatDelegate", "HiddenPreChatValueProvider", "prechatAPI.setHiddenPrechatFields"],
+      methods: ["messagingInApp.setHiddenPreChat", "session.open"],
+      difference: """
+        The fields are given in advance. `session.open` has them as `data`; the app sends them with a new \
+        conversation.
+        """),
   ]
 }

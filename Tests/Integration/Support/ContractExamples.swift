@@ -24,7 +24,9 @@ final class ContractExamples {
     "serviceChat.setAuthenticationSettings", "serviceChat.getAuthenticationSettings",
     "serviceChat.registerForPushNotifications", "chat.setIdentity", "chat.resetIdentity", "chatCenter.prefill",
     "chatCenter.authorize", "chatCenter.updateData", "chatCenter.getChat", "chatCenter.logout",
-    "chatCenter.deauthorizeUser", "instance.delete",
+    "chatCenter.deauthorizeUser", "messagingInApp.setHiddenPreChat", "messagingInApp.setIdentityToken",
+    "messagingInApp.getContinuationToken", "messagingInApp.setLastEventId", "messagingInApp.setPassthrough",
+    "messagingInApp.clearStorage", "messagingInApp.revokeToken", "instance.delete",
   ]
 
   private let desk: Desk
@@ -37,6 +39,7 @@ final class ContractExamples {
     line = try desk.connect()
     let samples: [(id: String, kind: KindSample)] = [
       ("help", .support), ("cases", .salesforce), ("visitors", .chat), ("clinic", .edna),
+      ("in-app", .inapp),
     ]
     for sample in samples { try desk.create(sample.id, sample.kind, user: "alice", on: line) }
   }
@@ -75,6 +78,11 @@ final class ContractExamples {
       params["settings"] = .object(settings.merged(with: ["base_url": .string(try desk.vendor.messaging)]))
       params["provider"] = try desk.mintingProvider()
     case "messaging.loginUser": params["jwt"] = .string(try Vendor.mint("alice"))
+    case "messagingInApp.setIdentityToken": params["identityToken"] = .string(try InAppDesk.jwt())
+    case "messagingInApp.setPassthrough":
+      params["accessToken"] = try line.call("token.get", ["instance": "in-app"])["token"]
+    case "messagingInApp.setLastEventId":
+      params["storageEpoch"] = try line.call("session.open", ["instance": "in-app"])["storageEpoch"]
     case "chat.setIdentity": params["jwt"] = .string(try Chat.mint("alice"))
     case "events.resume":
       params["subscription"] = results["events.subscribe"]?["subscription"]

@@ -76,6 +76,7 @@ final class IdentityChangeDesk {
     let changes = [try signIn("", "nobody").method, sample.signOut("").method, sample.lock?("").method, "instance.get"]
     return try methods.compactMap { method in
       guard let name = method["name"]?.stringValue, let declared = method["x-sdkd"], !changes.contains(name),
+        !sample.unprobed.contains(name),
         ["observe", "use", "control"].contains(declared["role"]?.stringValue),
         [sample.kind, nil].contains(declared["kind"]?.stringValue),
         (declared["ordering"] == "write") == writes

@@ -4,7 +4,7 @@ import JSONRPC
 
 extension KindSample {
   /// All kinds.
-  static let all: [KindSample] = [messaging, support, salesforce, chat, edna]
+  static let all: [KindSample] = [messaging, support, salesforce, chat, edna, inapp]
 
   static let messaging = KindSample(
     kind: "zendesk.messaging",
@@ -76,4 +76,23 @@ extension KindSample {
     exchange: "GET /api/chat/config",
     lock: .init("chatCenter.deauthorizeUser"),
     unansweredPush: ["route": "WS /ed/ws updateDevice", "drop": true])
+
+  static let inapp = KindSample(
+    kind: "salesforce.messaging",
+    sdk: "sm",
+    settings: [
+      "base_url": "{http}",
+      "org_id": "00Dsandbox00001",
+      "developer_name": "Sandbox_Api",
+      "sign_in": "explicit",
+      "keep_identity_token": false,
+    ],
+    provider: "exec '{sandbox}' mint --sdk salesforce.messaging --sub {user}",
+    signIn: .init("messagingInApp.setIdentityToken", ["identityToken": "{jwt}"]),
+    signOut: .init("messagingInApp.revokeToken"),
+    exchange: "POST /iamessage/api/v2/authorization/authenticated/access-token",
+    unprobed: [
+      "messagingInApp.setPassthrough", "messagingInApp.clearStorage", "messagingInApp.getContinuationToken",
+      "messagingInApp.setHiddenPreChat", "messagingInApp.setLastEventId",
+    ])
 }

@@ -19,7 +19,7 @@ def person(token):
 
 
 class Backend:
-    """What all five share: revoked credentials, and numbers for new ones."""
+    """What all share: revoked credentials, and numbers for new ones."""
 
     def __init__(self):
         self.revoked, self.numbers, self.devices, self.issued = set(), itertools.count(1), {}, []

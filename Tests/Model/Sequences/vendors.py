@@ -1,4 +1,4 @@
-"""The vendors' sides of the kinds of Zendesk, as far as the sequences need them, and the table of all five."""
+"""The vendors' sides of the kinds of Zendesk, as far as the sequences need them, and the table of those that sequences play."""
 import json, urllib.parse
 
 from backend import Backend, person

@@ -31,7 +31,18 @@ extension FuzzTarget {
     ),
     ("edna", EdnaChatCenter(), ["rest_url": "https://a.edna.io", "ws_url": "wss://a.edna.io/s"], ["token": "t"]),
     ("chat", ZendeskChat(), ["account_key": "K"], jwtAnswer),
+    (
+      "inapp", SalesforceMessaging(),
+      ["base_url": "https://a.my.salesforce-scrt.com", "org_id": "00D000000000001", "developer_name": "D"],
+      identityAnswer
+    ),
   ]
+
+  private static let identityAnswer: JSONObject = {
+    let claims: JSON = ["iss": "https://a.b", "sub": "u-1", "iat": 1_799_999_990, "exp": 1_800_000_100]
+    let parts = [JSONWriter.bytes(of: ["alg": "RS256", "kid": "k", "typ": "JWT"]), JSONWriter.bytes(of: claims)]
+    return ["token": .string(parts.map(Base64URL.encode).joined(separator: ".") + ".c2lnbmF0dXJl")]
+  }()
 
   private static let jwtAnswer: JSONObject = {
     let claims: JSON = [
