@@ -21,6 +21,8 @@ type Methods struct {
 	Instance InstanceMethods
 	// Messaging has the methods messaging.…
 	Messaging MessagingMethods
+	// MessagingInApp has the methods messagingInApp.…
+	MessagingInApp MessagingInAppMethods
 	// Push has the methods push.…
 	Push PushMethods
 	// RPC has the methods rpc.…
@@ -39,19 +41,20 @@ type Methods struct {
 
 func newMethods(client *Client) Methods {
 	return Methods{
-		Chat:        ChatMethods{client},
-		ChatCenter:  ChatCenterMethods{client},
-		Daemon:      DaemonMethods{client},
-		Events:      EventsMethods{client},
-		Instance:    InstanceMethods{client},
-		Messaging:   MessagingMethods{client},
-		Push:        PushMethods{client},
-		RPC:         RPCMethods{client},
-		ServiceChat: ServiceChatMethods{client},
-		Session:     SessionMethods{client},
-		Storage:     StorageMethods{client},
-		Support:     SupportMethods{client},
-		Token:       TokenMethods{client},
+		Chat:           ChatMethods{client},
+		ChatCenter:     ChatCenterMethods{client},
+		Daemon:         DaemonMethods{client},
+		Events:         EventsMethods{client},
+		Instance:       InstanceMethods{client},
+		Messaging:      MessagingMethods{client},
+		MessagingInApp: MessagingInAppMethods{client},
+		Push:           PushMethods{client},
+		RPC:            RPCMethods{client},
+		ServiceChat:    ServiceChatMethods{client},
+		Session:        SessionMethods{client},
+		Storage:        StorageMethods{client},
+		Support:        SupportMethods{client},
+		Token:          TokenMethods{client},
 	}
 }
 
@@ -726,6 +729,181 @@ func (m MessagingMethods) LogoutUser(ctx context.Context, instance string, optio
 	}
 	result := &MessagingLogoutUserResult{}
 	if err := m.client.send(ctx, "messaging.logoutUser", params, result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// MessagingInAppMethods has the methods messagingInApp.…
+type MessagingInAppMethods struct {
+	client *Client
+}
+
+// MessagingInAppClearStorageOptions are the params of messagingInApp.clearStorage that may be absent. A member that is zero is absent.
+type MessagingInAppClearStorageOptions struct {
+	// Forget the user too; true unless given.
+	ClearAuthorization bool
+}
+
+func (o *MessagingInAppClearStorageOptions) add(params map[string]any) {
+	if o.ClearAuthorization {
+		params["clearAuthorization"] = o.ClearAuthorization
+	}
+}
+
+// ClearStorage calls messagingInApp.clearStorage: clears what the instance stores, and by default forgets the user.
+//
+// With clearAuthorization, which is true unless given, the user is forgotten at once, as by revokeToken with localOnly.
+// Without it the user stays; what programs have stored, hidden pre-chat and the last event id go.
+func (m MessagingInAppMethods) ClearStorage(ctx context.Context, instance string, options *MessagingInAppClearStorageOptions) (*MessagingInAppClearStorageResult, error) {
+	params := map[string]any{"instance": instance}
+	if options != nil {
+		options.add(params)
+	}
+	result := &MessagingInAppClearStorageResult{}
+	if err := m.client.send(ctx, "messagingInApp.clearStorage", params, result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// GetContinuationToken calls messagingInApp.getContinuationToken: a token for one more reader of the event stream.
+//
+// The vendor issues it for the same user. It ends with the instance's own token, is not kept, and is not what token.get
+// returns. At most one each second.
+func (m MessagingInAppMethods) GetContinuationToken(ctx context.Context, instance string) (*Token, error) {
+	params := map[string]any{"instance": instance}
+	result := &Token{}
+	if err := m.client.send(ctx, "messagingInApp.getContinuationToken", params, result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// MessagingInAppRevokeTokenOptions are the params of messagingInApp.revokeToken that may be absent. A member that is zero is absent.
+type MessagingInAppRevokeTokenOptions struct {
+	// End the device's push registration too; true unless given.
+	DeregisterDevice bool
+
+	// Don't wait for the vendor.
+	LocalOnly bool
+}
+
+func (o *MessagingInAppRevokeTokenOptions) add(params map[string]any) {
+	if o.DeregisterDevice {
+		params["deregisterDevice"] = o.DeregisterDevice
+	}
+	if o.LocalOnly {
+		params["localOnly"] = o.LocalOnly
+	}
+}
+
+// RevokeToken calls messagingInApp.revokeToken: ends the user's token at the vendor, logs the user out and wipes what
+// the instance stores.
+//
+// Valid in every state. The vendor is told first; its refusal counts as the end of the token. When the vendor can't be
+// reached everything is kept and the call fails, unless localOnly is set: then the wipe is made at once, and the vendor
+// is told as soon as it can be reached. Nobody is signed in by a later call, except through the bridge.
+func (m MessagingInAppMethods) RevokeToken(ctx context.Context, instance string, options *MessagingInAppRevokeTokenOptions) (*MessagingInAppRevokeTokenResult, error) {
+	params := map[string]any{"instance": instance}
+	if options != nil {
+		options.add(params)
+	}
+	result := &MessagingInAppRevokeTokenResult{}
+	if err := m.client.send(ctx, "messagingInApp.revokeToken", params, result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// SetHiddenPreChat calls messagingInApp.setHiddenPreChat: sets the hidden pre-chat fields.
+//
+// They are kept until the identity is wiped, and session.open gives them to the app as data. The app sends them with a
+// new conversation. null clears them.
+//
+// The arguments:
+//
+//   - fields: at most 64 fields with texts, 32 KiB in all; null clears them
+func (m MessagingInAppMethods) SetHiddenPreChat(ctx context.Context, instance string, fields map[string]string) error {
+	params := map[string]any{"instance": instance, "fields": fields}
+	return m.client.send(ctx, "messagingInApp.setHiddenPreChat", params, nil)
+}
+
+// MessagingInAppSetIdentityTokenOptions are the params of messagingInApp.setIdentityToken that may be absent. A member that is zero is absent.
+type MessagingInAppSetIdentityTokenOptions struct {
+	// IdentityTokenType is the type of the identity token; there is one.
+	IdentityTokenType string
+}
+
+func (o *MessagingInAppSetIdentityTokenOptions) add(params map[string]any) {
+	if o.IdentityTokenType != "" {
+		params["identityTokenType"] = o.IdentityTokenType
+	}
+}
+
+// SetIdentityToken calls messagingInApp.setIdentityToken: signs a user in with an identity JWT.
+//
+// The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. Then the vendor
+// exchanges it for its own token. The same JWT again succeeds without a request while that token lives. When the vendor
+// has accepted another user, what is stored of the former one is wiped, and the former one's token is revoked. A
+// refusal keeps the user who was there. A token of the vendor that names a guest is not used: invalidAuth, with hints.
+//
+// The arguments:
+//
+//   - identityToken: the user's JWT, made by the customer's backend: a secret
+func (m MessagingInAppMethods) SetIdentityToken(ctx context.Context, instance string, identityToken Secret, options *MessagingInAppSetIdentityTokenOptions) (*User, error) {
+	params := map[string]any{"instance": instance, "identityToken": identityToken}
+	if options != nil {
+		options.add(params)
+	}
+	result := &User{}
+	if err := m.client.send(ctx, "messagingInApp.setIdentityToken", params, result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// SetLastEventID calls messagingInApp.setLastEventId: keeps the id of the last event that the app has seen.
+//
+// session.open gives it to the next reader of the event stream. A renewal never moves it back. epochChanged when the
+// user has changed since the session was opened.
+//
+// The arguments:
+//
+//   - lastEventID: the event's id: digits
+//   - storageEpoch: the storage epoch of the session that the event belongs to
+func (m MessagingInAppMethods) SetLastEventID(ctx context.Context, instance string, lastEventID string, storageEpoch string) error {
+	params := map[string]any{"instance": instance, "lastEventId": lastEventID, "storageEpoch": storageEpoch}
+	return m.client.send(ctx, "messagingInApp.setLastEventId", params, nil)
+}
+
+// MessagingInAppSetPassthroughOptions are the params of messagingInApp.setPassthrough that may be absent. A member that is zero is absent.
+type MessagingInAppSetPassthroughOptions struct {
+	// LastEventID is the id of the last event that the app has; digits.
+	LastEventID string
+}
+
+func (o *MessagingInAppSetPassthroughOptions) add(params map[string]any) {
+	if o.LastEventID != "" {
+		params["lastEventId"] = o.LastEventID
+	}
+}
+
+// SetPassthrough calls messagingInApp.setPassthrough: signs a user in with the vendor's access token.
+//
+// For apps whose users are signed in to the vendor's site, which issues the access token itself. It is not exchanged.
+// The vendor's name of the user in it must be that of a verified one. It is renewed through the bridge only.
+//
+// The arguments:
+//
+//   - accessToken: the vendor's access token
+func (m MessagingInAppMethods) SetPassthrough(ctx context.Context, instance string, accessToken Secret, options *MessagingInAppSetPassthroughOptions) (*User, error) {
+	params := map[string]any{"instance": instance, "accessToken": accessToken}
+	if options != nil {
+		options.add(params)
+	}
+	result := &User{}
+	if err := m.client.send(ctx, "messagingInApp.setPassthrough", params, result); err != nil {
 		return nil, err
 	}
 	return result, nil

@@ -303,6 +303,7 @@ var reads = map[string]bool{
 	"instance.get":                          true,
 	"instance.list":                         true,
 	"messaging.getCurrentUser":              true,
+	"messagingInApp.getContinuationToken":   true,
 	"push.list":                             true,
 	"rpc.discover":                          true,
 	"serviceChat.getAuthenticationSettings": true,

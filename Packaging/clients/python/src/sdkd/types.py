@@ -35,9 +35,9 @@ AttachmentState = Literal["attached", "detached", "ended"]
 #: The methods that change nothing, and so may be sent again.
 READS: FrozenSet[str] = frozenset([
     "chatCenter.getChat", "daemon.backup", "daemon.health", "daemon.info", "daemon.metrics", "events.list",
-    "instance.currentUser", "instance.get", "instance.list", "messaging.getCurrentUser", "push.list", "rpc.discover",
-    "serviceChat.getAuthenticationSettings", "session.open", "storage.get", "storage.list", "support.getIdentity",
-    "token.get", "token.refresh", "token.reject",
+    "instance.currentUser", "instance.get", "instance.list", "messaging.getCurrentUser",
+    "messagingInApp.getContinuationToken", "push.list", "rpc.discover", "serviceChat.getAuthenticationSettings",
+    "session.open", "storage.get", "storage.list", "support.getIdentity", "token.get", "token.refresh", "token.reject",
 ])
 
 #: The requests that a delegate answers.
@@ -153,6 +153,14 @@ class Endpoint(TypedDict, total=False):
     """The machine's id."""
     instanceUrl: str
     """The vendor's instance URL."""
+    orgId: str
+    """The organisation's id, for the header X-Org-Id."""
+    deviceId: str
+    """The device's id."""
+    lastEventId: str
+    """The id of the last event that the app has seen, for the header Last-Event-Id."""
+    apiVersion: str
+    """The generation of the vendor's API."""
 
 
 class _SessionRequired(TypedDict):
@@ -1117,6 +1125,16 @@ class MessagingLogoutUserResult(TypedDict):
     """Whether the vendor was informed."""
 
 
+class MessagingInAppClearStorageResult(TypedDict):
+    storageEpoch: str
+    """The new storage epoch."""
+
+
+class MessagingInAppRevokeTokenResult(TypedDict):
+    backendInformed: bool
+    """Whether the vendor was told."""
+
+
 class _PushRequired(TypedDict):
     id: str
     """The registration's id."""
@@ -1338,6 +1356,10 @@ class DelegateTokenAnswer(TypedDict, total=False):
     """The owner's signature."""
     isEncrypted: bool
     """Whether the token is encrypted."""
+    accessToken: str
+    """The vendor's own access token, in place of a token that is exchanged for one."""
+    lastEventId: str
+    """The id of the last event that came with the access token."""
     defer: bool
     """Whether to pass the question on."""
 
@@ -1373,7 +1395,8 @@ TokenType = Literal["jwt", "sessionToken", "accessToken", "idToken", "custom"]
 HiddenReason = Literal["reauthNeeded", "locked", "banned", "notAuthenticated"]
 HealthStatus = Literal["ok", "degraded", "failing"]
 KindName = Literal[
-    "edna.chatcenter", "salesforce.chat", "zendesk.chat", "zendesk.messaging", "zendesk.support", "unknown",
+    "edna.chatcenter", "salesforce.chat", "salesforce.messaging", "zendesk.chat", "zendesk.messaging",
+    "zendesk.support", "unknown",
 ]
 Cursor = str
 """Cursor."""

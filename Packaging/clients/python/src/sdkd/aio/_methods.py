@@ -8,9 +8,10 @@ from ..types import (
     Access, AuthenticationSettings, ChatAuth, ChatCenterAuthorizeResult, ChatCenterLogoutResult, ChatUser, Cursor,
     DaemonBackupResult, DaemonHealthResult, DaemonInfoResult, DaemonMetricsResult, DaemonReloadResult,
     DaemonRotateKeyResult, EventType, EventsListResult, Instance, InstanceID, InstanceListResult, InstanceState, JWT,
-    JournalLevel, KindName, MessagingLogoutUserResult, OnIdentityChange, PushEndpoint, PushListResult,
-    PushRegisterResult, Seconds, ServiceChatGetAuthenticationSettingsResult, Session, StorageGetResult, StorageKey,
-    StorageListResult, SupportGetIdentityResult, SupportIdentity, SupportSetIdentityResult, Token, TokenID, User,
+    JournalLevel, KindName, MessagingInAppClearStorageResult, MessagingInAppRevokeTokenResult,
+    MessagingLogoutUserResult, OnIdentityChange, PushEndpoint, PushListResult, PushRegisterResult, Seconds,
+    ServiceChatGetAuthenticationSettingsResult, Session, StorageGetResult, StorageKey, StorageListResult,
+    SupportGetIdentityResult, SupportIdentity, SupportSetIdentityResult, Token, TokenID, User,
 )
 
 Send = Callable[[str, Dict[str, Any], bool, Optional[float]], Awaitable[Any]]
@@ -472,6 +473,135 @@ class MessagingMethods(Namespace):
         return cast("MessagingLogoutUserResult", await self._send("messaging.logoutUser", params, False, deadline))
 
 
+class MessagingInAppMethods(Namespace):
+    """The methods `messagingInApp.…`."""
+
+    async def clear_storage(
+        self, instance: InstanceID, *, clear_authorization: Optional[bool] = None, deadline: Optional[float] = None,
+    ) -> MessagingInAppClearStorageResult:
+        """Clears what the instance stores, and by default forgets the user.
+
+        With clearAuthorization, which is true unless given, the user is forgotten at once, as by revokeToken with
+        localOnly.
+        Without it the user stays; what programs have stored, hidden pre-chat and the last event id go.
+
+        - `instance`: the instance
+        - `clear_authorization`: forget the user too; true unless given
+        """
+        params: Dict[str, Any] = {"instance": instance}
+        if clear_authorization is not None:
+            params["clearAuthorization"] = clear_authorization
+        return cast("MessagingInAppClearStorageResult", await self._send("messagingInApp.clearStorage", params, False, deadline))
+
+    async def get_continuation_token(self, instance: InstanceID, *, deadline: Optional[float] = None) -> Token:
+        """A token for one more reader of the event stream.
+
+        The vendor issues it for the same user. It ends with the instance's own token, is not kept, and is not what
+        token.get
+        returns. At most one each second.
+
+        - `instance`: the instance
+        """
+        params: Dict[str, Any] = {"instance": instance}
+        return cast("Token", await self._send("messagingInApp.getContinuationToken", params, True, deadline))
+
+    async def revoke_token(
+        self, instance: InstanceID, *, deregister_device: Optional[bool] = None, local_only: Optional[bool] = None,
+        deadline: Optional[float] = None,
+    ) -> MessagingInAppRevokeTokenResult:
+        """Ends the user's token at the vendor, logs the user out and wipes what the instance stores.
+
+        Valid in every state. The vendor is told first; its refusal counts as the end of the token. When the vendor
+        can't be
+        reached everything is kept and the call fails, unless localOnly is set: then the wipe is made at once, and the
+        vendor is
+        told as soon as it can be reached. Nobody is signed in by a later call, except through the bridge.
+
+        - `instance`: the instance
+        - `deregister_device`: end the device's push registration too; true unless given
+        - `local_only`: don't wait for the vendor
+        """
+        params: Dict[str, Any] = {"instance": instance}
+        if deregister_device is not None:
+            params["deregisterDevice"] = deregister_device
+        if local_only is not None:
+            params["localOnly"] = local_only
+        return cast("MessagingInAppRevokeTokenResult", await self._send("messagingInApp.revokeToken", params, False, deadline))
+
+    async def set_hidden_pre_chat(
+        self, instance: InstanceID, fields: Optional[Dict[str, str]], *, deadline: Optional[float] = None,
+    ) -> None:
+        """Sets the hidden pre-chat fields.
+
+        They are kept until the identity is wiped, and session.open gives them to the app as data. The app sends them
+        with a new
+        conversation. null clears them.
+
+        - `instance`: the instance
+        - `fields`: at most 64 fields with texts, 32 KiB in all; null clears them
+        """
+        params: Dict[str, Any] = {"instance": instance, "fields": fields}
+        await self._send("messagingInApp.setHiddenPreChat", params, False, deadline)
+
+    async def set_identity_token(
+        self, instance: InstanceID, identity_token: JWT, *, identity_token_type: Optional[Literal["JWT"]] = None,
+        deadline: Optional[float] = None,
+    ) -> User:
+        """Signs a user in with an identity JWT.
+
+        The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. Then the
+        vendor
+        exchanges it for its own token. The same JWT again succeeds without a request while that token lives. When the
+        vendor
+        has accepted another user, what is stored of the former one is wiped, and the former one's token is revoked. A
+        refusal
+        keeps the user who was there. A token of the vendor that names a guest is not used: invalidAuth, with hints.
+
+        - `instance`: the instance
+        - `identity_token`: the user's JWT, made by the customer's backend: a secret
+        - `identity_token_type`: the type of the identity token; there is one
+        """
+        params: Dict[str, Any] = {"instance": instance, "identityToken": identity_token}
+        if identity_token_type is not None:
+            params["identityTokenType"] = identity_token_type
+        return cast("User", await self._send("messagingInApp.setIdentityToken", params, False, deadline))
+
+    async def set_last_event_id(
+        self, instance: InstanceID, last_event_id: str, storage_epoch: str, *, deadline: Optional[float] = None,
+    ) -> None:
+        """Keeps the id of the last event that the app has seen.
+
+        session.open gives it to the next reader of the event stream. A renewal never moves it back. epochChanged when
+        the user
+        has changed since the session was opened.
+
+        - `instance`: the instance
+        - `last_event_id`: the event's id: digits
+        - `storage_epoch`: the storage epoch of the session that the event belongs to
+        """
+        params: Dict[str, Any] = {"instance": instance, "lastEventId": last_event_id, "storageEpoch": storage_epoch}
+        await self._send("messagingInApp.setLastEventId", params, False, deadline)
+
+    async def set_passthrough(
+        self, instance: InstanceID, access_token: str, *, last_event_id: Optional[str] = None,
+        deadline: Optional[float] = None,
+    ) -> User:
+        """Signs a user in with the vendor's access token.
+
+        For apps whose users are signed in to the vendor's site, which issues the access token itself. It is not
+        exchanged.
+        The vendor's name of the user in it must be that of a verified one. It is renewed through the bridge only.
+
+        - `instance`: the instance
+        - `access_token`: the vendor's access token
+        - `last_event_id`: the id of the last event that the app has; digits
+        """
+        params: Dict[str, Any] = {"instance": instance, "accessToken": access_token}
+        if last_event_id is not None:
+            params["lastEventId"] = last_event_id
+        return cast("User", await self._send("messagingInApp.setPassthrough", params, False, deadline))
+
+
 class PushMethods(Namespace):
     """The methods `push.…`."""
 
@@ -857,6 +987,7 @@ class Methods:
         self.events = EventsMethods(send)
         self.instance = InstanceMethods(send)
         self.messaging = MessagingMethods(send)
+        self.messaging_in_app = MessagingInAppMethods(send)
         self.push = PushMethods(send)
         self.rpc = RpcMethods(send)
         self.service_chat = ServiceChatMethods(send)
