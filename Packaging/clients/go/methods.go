@@ -741,7 +741,7 @@ type MessagingInAppMethods struct {
 
 // MessagingInAppClearStorageOptions are the params of messagingInApp.clearStorage that may be absent. A member that is zero is absent.
 type MessagingInAppClearStorageOptions struct {
-	// Forget the user too; true unless given.
+	// ClearAuthorization says whether the user is forgotten too; true unless given.
 	ClearAuthorization bool
 }
 
@@ -782,10 +782,10 @@ func (m MessagingInAppMethods) GetContinuationToken(ctx context.Context, instanc
 
 // MessagingInAppRevokeTokenOptions are the params of messagingInApp.revokeToken that may be absent. A member that is zero is absent.
 type MessagingInAppRevokeTokenOptions struct {
-	// End the device's push registration too; true unless given.
+	// DeregisterDevice says whether the device's push registration ends too; true unless given.
 	DeregisterDevice bool
 
-	// Don't wait for the vendor.
+	// LocalOnly says whether the wipe does not wait for the vendor.
 	LocalOnly bool
 }
 
@@ -823,7 +823,7 @@ func (m MessagingInAppMethods) RevokeToken(ctx context.Context, instance string,
 //
 // The arguments:
 //
-//   - fields: at most 64 fields with texts, 32 KiB in all; null clears them
+//   - fields: the fields with their texts, at most 64, 32 KiB in all; null clears them
 func (m MessagingInAppMethods) SetHiddenPreChat(ctx context.Context, instance string, fields map[string]string) error {
 	params := map[string]any{"instance": instance, "fields": fields}
 	return m.client.send(ctx, "messagingInApp.setHiddenPreChat", params, nil)

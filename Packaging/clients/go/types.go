@@ -238,6 +238,18 @@ type Endpoint struct {
 
 	// InstanceURL is the vendor's instance URL.
 	InstanceURL string `json:"instanceUrl,omitempty"`
+
+	// OrgID is the organisation's id, for the header X-Org-Id.
+	OrgID string `json:"orgId,omitempty"`
+
+	// DeviceID is the device's id.
+	DeviceID string `json:"deviceId,omitempty"`
+
+	// LastEventID is the id of the last event that the app has seen, for the header Last-Event-Id.
+	LastEventID string `json:"lastEventId,omitempty"`
+
+	// APIVersion is the generation of the vendor's API.
+	APIVersion string `json:"apiVersion,omitempty"`
 }
 
 // Session is the type Session of the contract.
@@ -773,6 +785,18 @@ type MessagingLogoutUserResult struct {
 	BackendInformed bool `json:"backendInformed"`
 }
 
+// MessagingInAppClearStorageResult is the type MessagingInAppClearStorageResult of the contract.
+type MessagingInAppClearStorageResult struct {
+	// StorageEpoch is the new storage epoch.
+	StorageEpoch string `json:"storageEpoch"`
+}
+
+// MessagingInAppRevokeTokenResult is the type MessagingInAppRevokeTokenResult of the contract.
+type MessagingInAppRevokeTokenResult struct {
+	// BackendInformed says whether the vendor was informed.
+	BackendInformed bool `json:"backendInformed"`
+}
+
 // Push is the type Push of the contract.
 type Push struct {
 	// ID is the registration's id.
@@ -1079,6 +1103,12 @@ type DelegateTokenAnswer struct {
 	// IsEncrypted says whether the token is encrypted.
 	IsEncrypted *bool `json:"isEncrypted,omitempty"`
 
+	// AccessToken is the vendor's own access token, in place of a token that is exchanged for one.
+	AccessToken Secret `json:"accessToken,omitempty"`
+
+	// LastEventID is the id of the last event that came with the access token.
+	LastEventID string `json:"lastEventId,omitempty"`
+
 	// Defer says whether to pass the question on.
 	Defer *bool `json:"defer,omitempty"`
 }
@@ -1102,6 +1132,12 @@ func (v DelegateTokenAnswer) wire() map[string]any {
 	}
 	if v.IsEncrypted != nil {
 		members["isEncrypted"] = v.IsEncrypted
+	}
+	if !v.AccessToken.IsEmpty() {
+		members["accessToken"] = v.AccessToken
+	}
+	if v.LastEventID != "" {
+		members["lastEventId"] = v.LastEventID
 	}
 	if v.Defer != nil {
 		members["defer"] = v.Defer
@@ -1268,6 +1304,8 @@ const (
 	KindNameEdnaChatcenter KindName = "edna.chatcenter"
 	// KindNameSalesforceChat means: The Salesforce Service Chat SDK.
 	KindNameSalesforceChat KindName = "salesforce.chat"
+	// KindNameSalesforceMessaging means: Salesforce Messaging for In-App and Web.
+	KindNameSalesforceMessaging KindName = "salesforce.messaging"
 	// KindNameZendeskChat means: The Zendesk Chat SDK.
 	KindNameZendeskChat KindName = "zendesk.chat"
 	// KindNameZendeskMessaging means: The Zendesk Messaging SDK.

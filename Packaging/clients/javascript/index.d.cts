@@ -121,6 +121,14 @@ export interface Endpoint {
   machineId?: string;
   /** The vendor's instance URL. */
   instanceUrl?: string;
+  /** The organisation's id, for the header X-Org-Id. */
+  orgId?: string;
+  /** The device's id. */
+  deviceId?: string;
+  /** The id of the last event that the app has seen, for the header Last-Event-Id. */
+  lastEventId?: string;
+  /** The generation of the vendor's API. */
+  apiVersion?: string;
 }
 
 export interface Session {
@@ -964,6 +972,16 @@ export interface MessagingLogoutUserResult {
   backendInformed: boolean;
 }
 
+export interface MessagingInAppClearStorageResult {
+  /** The new storage epoch. */
+  storageEpoch: string;
+}
+
+export interface MessagingInAppRevokeTokenResult {
+  /** Whether the vendor was informed. */
+  backendInformed: boolean;
+}
+
 export interface Push {
   /** The registration's id. */
   id: string;
@@ -1156,6 +1174,10 @@ export interface DelegateTokenAnswer {
   signature?: string;
   /** Whether the token is encrypted. */
   isEncrypted?: boolean;
+  /** The vendor's own access token, in place of a token that is exchanged for one. */
+  accessToken?: string;
+  /** The id of the last event that came with the access token. */
+  lastEventId?: string;
   /** Whether to pass the question on. */
   defer?: boolean;
 }
@@ -1202,7 +1224,8 @@ export type HiddenReason = 'reauthNeeded' | 'locked' | 'banned' | 'notAuthentica
 export type HealthStatus = 'ok' | 'degraded' | 'failing';
 
 export type KindName =
-  | 'edna.chatcenter' | 'salesforce.chat' | 'zendesk.chat' | 'zendesk.messaging' | 'zendesk.support' | 'unknown';
+  | 'edna.chatcenter' | 'salesforce.chat' | 'salesforce.messaging' | 'zendesk.chat' | 'zendesk.messaging'
+  | 'zendesk.support' | 'unknown';
 
 /** Cursor. */
 export type Cursor = string;
@@ -1582,6 +1605,106 @@ export interface MessagingMethods {
   ): Promise<MessagingLogoutUserResult>;
 }
 
+/** The methods `messagingInApp.…`. */
+export interface MessagingInAppMethods {
+  /**
+   * Clears what the instance stores, and by default forgets the user.
+   *
+   * With clearAuthorization, which is true unless given, the user is forgotten at once, as by revokeToken with
+   * localOnly. Without it the user stays; what programs have stored, hidden pre-chat and the last event id go.
+   *
+   * @param instance - the instance
+   * @param options.clearAuthorization - whether the user is forgotten too; true unless given
+   */
+  clearStorage(
+    instance: InstanceID,
+    options?: CallOptions & { clearAuthorization?: boolean },
+  ): Promise<MessagingInAppClearStorageResult>;
+  /**
+   * A token for one more reader of the event stream.
+   *
+   * The vendor issues it for the same user. It ends with the instance's own token, is not kept, and is not what
+   * token.get returns. At most one each second.
+   *
+   * @param instance - the instance
+   */
+  getContinuationToken(instance: InstanceID, options?: CallOptions): Promise<Token>;
+  /**
+   * Ends the user's token at the vendor, logs the user out and wipes what the instance stores.
+   *
+   * Valid in every state. The vendor is told first; its refusal counts as the end of the token. When the vendor can't
+   * be reached everything is kept and the call fails, unless localOnly is set: then the wipe is made at once, and the
+   * vendor is told as soon as it can be reached. Nobody is signed in by a later call, except through the bridge.
+   *
+   * @param instance - the instance
+   * @param options.deregisterDevice - whether the device's push registration ends too; true unless given
+   * @param options.localOnly - whether the wipe does not wait for the vendor
+   */
+  revokeToken(
+    instance: InstanceID,
+    options?: CallOptions & { deregisterDevice?: boolean; localOnly?: boolean },
+  ): Promise<MessagingInAppRevokeTokenResult>;
+  /**
+   * Sets the hidden pre-chat fields.
+   *
+   * They are kept until the identity is wiped, and session.open gives them to the app as data. The app sends them with
+   * a new conversation. null clears them.
+   *
+   * @param instance - the instance
+   * @param fields - the fields with their texts, at most 64, 32 KiB in all; null clears them
+   */
+  setHiddenPreChat(instance: InstanceID, fields: Record<string, string> | null, options?: CallOptions): Promise<void>;
+  /**
+   * Signs a user in with an identity JWT.
+   *
+   * The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. Then the
+   * vendor exchanges it for its own token. The same JWT again succeeds without a request while that token lives. When
+   * the vendor has accepted another user, what is stored of the former one is wiped, and the former one's token is
+   * revoked. A refusal keeps the user who was there. A token of the vendor that names a guest is not used: invalidAuth,
+   * with hints.
+   *
+   * @param instance - the instance
+   * @param identityToken - the user's JWT, made by the customer's backend: a secret
+   * @param options.identityTokenType - the type of the identity token; there is one
+   */
+  setIdentityToken(
+    instance: InstanceID,
+    identityToken: JWT,
+    options?: CallOptions & { identityTokenType?: 'JWT' },
+  ): Promise<User>;
+  /**
+   * Keeps the id of the last event that the app has seen.
+   *
+   * session.open gives it to the next reader of the event stream. A renewal never moves it back. epochChanged when the
+   * user has changed since the session was opened.
+   *
+   * @param instance - the instance
+   * @param lastEventId - the event's id: digits
+   * @param storageEpoch - the storage epoch of the session that the event belongs to
+   */
+  setLastEventId(
+    instance: InstanceID,
+    lastEventId: string,
+    storageEpoch: string,
+    options?: CallOptions,
+  ): Promise<void>;
+  /**
+   * Signs a user in with the vendor's access token.
+   *
+   * For apps whose users are signed in to the vendor's site, which issues the access token itself. It is not exchanged.
+   * The vendor's name of the user in it must be that of a verified one. It is renewed through the bridge only.
+   *
+   * @param instance - the instance
+   * @param accessToken - the vendor's access token
+   * @param options.lastEventId - the id of the last event that the app has; digits
+   */
+  setPassthrough(
+    instance: InstanceID,
+    accessToken: string,
+    options?: CallOptions & { lastEventId?: string },
+  ): Promise<User>;
+}
+
 /** The methods `push.…`. */
 export interface PushMethods {
   /**
@@ -1917,6 +2040,7 @@ export interface Methods {
   readonly daemon: DaemonMethods;
   readonly instance: InstanceMethods;
   readonly messaging: MessagingMethods;
+  readonly messagingInApp: MessagingInAppMethods;
   readonly push: PushMethods;
   readonly rpc: RpcMethods;
   readonly serviceChat: ServiceChatMethods;

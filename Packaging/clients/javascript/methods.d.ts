@@ -349,11 +349,10 @@ export interface MessagingInAppMethods {
    * Clears what the instance stores, and by default forgets the user.
    *
    * With clearAuthorization, which is true unless given, the user is forgotten at once, as by revokeToken with
-   * localOnly.
-   * Without it the user stays; what programs have stored, hidden pre-chat and the last event id go.
+   * localOnly. Without it the user stays; what programs have stored, hidden pre-chat and the last event id go.
    *
    * @param instance - the instance
-   * @param options.clearAuthorization - forget the user too; true unless given
+   * @param options.clearAuthorization - whether the user is forgotten too; true unless given
    */
   clearStorage(
     instance: InstanceID,
@@ -363,8 +362,7 @@ export interface MessagingInAppMethods {
    * A token for one more reader of the event stream.
    *
    * The vendor issues it for the same user. It ends with the instance's own token, is not kept, and is not what
-   * token.get
-   * returns. At most one each second.
+   * token.get returns. At most one each second.
    *
    * @param instance - the instance
    */
@@ -373,14 +371,12 @@ export interface MessagingInAppMethods {
    * Ends the user's token at the vendor, logs the user out and wipes what the instance stores.
    *
    * Valid in every state. The vendor is told first; its refusal counts as the end of the token. When the vendor can't
-   * be
-   * reached everything is kept and the call fails, unless localOnly is set: then the wipe is made at once, and the
-   * vendor is
-   * told as soon as it can be reached. Nobody is signed in by a later call, except through the bridge.
+   * be reached everything is kept and the call fails, unless localOnly is set: then the wipe is made at once, and the
+   * vendor is told as soon as it can be reached. Nobody is signed in by a later call, except through the bridge.
    *
    * @param instance - the instance
-   * @param options.deregisterDevice - end the device's push registration too; true unless given
-   * @param options.localOnly - don't wait for the vendor
+   * @param options.deregisterDevice - whether the device's push registration ends too; true unless given
+   * @param options.localOnly - whether the wipe does not wait for the vendor
    */
   revokeToken(
     instance: InstanceID,
@@ -390,23 +386,20 @@ export interface MessagingInAppMethods {
    * Sets the hidden pre-chat fields.
    *
    * They are kept until the identity is wiped, and session.open gives them to the app as data. The app sends them with
-   * a new
-   * conversation. null clears them.
+   * a new conversation. null clears them.
    *
    * @param instance - the instance
-   * @param fields - at most 64 fields with texts, 32 KiB in all; null clears them
+   * @param fields - the fields with their texts, at most 64, 32 KiB in all; null clears them
    */
   setHiddenPreChat(instance: InstanceID, fields: Record<string, string> | null, options?: CallOptions): Promise<void>;
   /**
    * Signs a user in with an identity JWT.
    *
    * The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. Then the
-   * vendor
-   * exchanges it for its own token. The same JWT again succeeds without a request while that token lives. When the
-   * vendor
-   * has accepted another user, what is stored of the former one is wiped, and the former one's token is revoked. A
-   * refusal
-   * keeps the user who was there. A token of the vendor that names a guest is not used: invalidAuth, with hints.
+   * vendor exchanges it for its own token. The same JWT again succeeds without a request while that token lives. When
+   * the vendor has accepted another user, what is stored of the former one is wiped, and the former one's token is
+   * revoked. A refusal keeps the user who was there. A token of the vendor that names a guest is not used: invalidAuth,
+   * with hints.
    *
    * @param instance - the instance
    * @param identityToken - the user's JWT, made by the customer's backend: a secret
@@ -421,8 +414,7 @@ export interface MessagingInAppMethods {
    * Keeps the id of the last event that the app has seen.
    *
    * session.open gives it to the next reader of the event stream. A renewal never moves it back. epochChanged when the
-   * user
-   * has changed since the session was opened.
+   * user has changed since the session was opened.
    *
    * @param instance - the instance
    * @param lastEventId - the event's id: digits

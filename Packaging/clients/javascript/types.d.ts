@@ -121,6 +121,14 @@ export interface Endpoint {
   machineId?: string;
   /** The vendor's instance URL. */
   instanceUrl?: string;
+  /** The organisation's id, for the header X-Org-Id. */
+  orgId?: string;
+  /** The device's id. */
+  deviceId?: string;
+  /** The id of the last event that the app has seen, for the header Last-Event-Id. */
+  lastEventId?: string;
+  /** The generation of the vendor's API. */
+  apiVersion?: string;
 }
 
 export interface Session {
@@ -964,6 +972,16 @@ export interface MessagingLogoutUserResult {
   backendInformed: boolean;
 }
 
+export interface MessagingInAppClearStorageResult {
+  /** The new storage epoch. */
+  storageEpoch: string;
+}
+
+export interface MessagingInAppRevokeTokenResult {
+  /** Whether the vendor was informed. */
+  backendInformed: boolean;
+}
+
 export interface Push {
   /** The registration's id. */
   id: string;
@@ -1156,6 +1174,10 @@ export interface DelegateTokenAnswer {
   signature?: string;
   /** Whether the token is encrypted. */
   isEncrypted?: boolean;
+  /** The vendor's own access token, in place of a token that is exchanged for one. */
+  accessToken?: string;
+  /** The id of the last event that came with the access token. */
+  lastEventId?: string;
   /** Whether to pass the question on. */
   defer?: boolean;
 }
@@ -1202,7 +1224,8 @@ export type HiddenReason = 'reauthNeeded' | 'locked' | 'banned' | 'notAuthentica
 export type HealthStatus = 'ok' | 'degraded' | 'failing';
 
 export type KindName =
-  | 'edna.chatcenter' | 'salesforce.chat' | 'zendesk.chat' | 'zendesk.messaging' | 'zendesk.support' | 'unknown';
+  | 'edna.chatcenter' | 'salesforce.chat' | 'salesforce.messaging' | 'zendesk.chat' | 'zendesk.messaging'
+  | 'zendesk.support' | 'unknown';
 
 /** Cursor. */
 export type Cursor = string;

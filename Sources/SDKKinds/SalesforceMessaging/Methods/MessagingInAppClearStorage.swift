@@ -25,12 +25,12 @@ public enum MessagingInAppClearStorage: SDKMethod {
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
-    /// Whether the user is forgotten too; `true` unless given.
+    /// Whether the user is forgotten too; true unless given.
     public var clearAuthorization: Bool?
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .optional("clearAuthorization", .boolean, "forget the user too; true unless given"),
+      .optional("clearAuthorization", .boolean, "whether the user is forgotten too; true unless given"),
     ])
   }
 

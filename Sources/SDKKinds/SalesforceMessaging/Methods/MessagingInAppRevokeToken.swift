@@ -26,15 +26,15 @@ public enum MessagingInAppRevokeToken: SDKMethod {
   public struct Params: RPCValue, InstanceParams {
     /// The instance.
     public var instance: InstanceID
-    /// Whether the device's push registration ends too; `true` unless given.
+    /// Whether the device's push registration ends too; true unless given.
     public var deregisterDevice: Bool?
     /// Whether the wipe does not wait for the vendor.
     public var localOnly: Bool?
 
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
-      .optional("deregisterDevice", .boolean, "end the device's push registration too; true unless given"),
-      .optional("localOnly", .boolean, "don't wait for the vendor"),
+      .optional("deregisterDevice", .boolean, "whether the device's push registration ends too; true unless given"),
+      .optional("localOnly", .boolean, "whether the wipe does not wait for the vendor"),
     ])
   }
 
@@ -44,7 +44,7 @@ public enum MessagingInAppRevokeToken: SDKMethod {
     public var backendInformed: Bool
 
     public static let jsonSchema = JSONSchema.object([
-      .required("backendInformed", .boolean, "whether the vendor was told")
+      .required("backendInformed", .boolean, "whether the vendor was informed")
     ])
   }
 }

@@ -37,7 +37,8 @@ public enum MessagingInAppSetHiddenPreChat: SDKMethod {
     public static let jsonSchema = JSONSchema.object([
       .required("instance", InstanceID.jsonSchema, "the instance"),
       .required(
-        "fields", .oneOf([.map(.string()), .null]), "at most 64 fields with texts, 32 KiB in all; null clears them"),
+        "fields", .oneOf([.map(.string()), .null]),
+        "the fields with their texts, at most 64, 32 KiB in all; null clears them"),
     ])
   }
 

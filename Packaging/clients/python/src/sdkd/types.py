@@ -1132,7 +1132,7 @@ class MessagingInAppClearStorageResult(TypedDict):
 
 class MessagingInAppRevokeTokenResult(TypedDict):
     backendInformed: bool
-    """Whether the vendor was told."""
+    """Whether the vendor was informed."""
 
 
 class _PushRequired(TypedDict):

@@ -482,11 +482,10 @@ class MessagingInAppMethods(Namespace):
         """Clears what the instance stores, and by default forgets the user.
 
         With clearAuthorization, which is true unless given, the user is forgotten at once, as by revokeToken with
-        localOnly.
-        Without it the user stays; what programs have stored, hidden pre-chat and the last event id go.
+        localOnly. Without it the user stays; what programs have stored, hidden pre-chat and the last event id go.
 
         - `instance`: the instance
-        - `clear_authorization`: forget the user too; true unless given
+        - `clear_authorization`: whether the user is forgotten too; true unless given
         """
         params: Dict[str, Any] = {"instance": instance}
         if clear_authorization is not None:
@@ -497,8 +496,7 @@ class MessagingInAppMethods(Namespace):
         """A token for one more reader of the event stream.
 
         The vendor issues it for the same user. It ends with the instance's own token, is not kept, and is not what
-        token.get
-        returns. At most one each second.
+        token.get returns. At most one each second.
 
         - `instance`: the instance
         """
@@ -512,14 +510,13 @@ class MessagingInAppMethods(Namespace):
         """Ends the user's token at the vendor, logs the user out and wipes what the instance stores.
 
         Valid in every state. The vendor is told first; its refusal counts as the end of the token. When the vendor
-        can't be
-        reached everything is kept and the call fails, unless localOnly is set: then the wipe is made at once, and the
-        vendor is
-        told as soon as it can be reached. Nobody is signed in by a later call, except through the bridge.
+        can't be reached everything is kept and the call fails, unless localOnly is set: then the wipe is made at
+        once, and the vendor is told as soon as it can be reached. Nobody is signed in by a later call, except through
+        the bridge.
 
         - `instance`: the instance
-        - `deregister_device`: end the device's push registration too; true unless given
-        - `local_only`: don't wait for the vendor
+        - `deregister_device`: whether the device's push registration ends too; true unless given
+        - `local_only`: whether the wipe does not wait for the vendor
         """
         params: Dict[str, Any] = {"instance": instance}
         if deregister_device is not None:
@@ -534,11 +531,10 @@ class MessagingInAppMethods(Namespace):
         """Sets the hidden pre-chat fields.
 
         They are kept until the identity is wiped, and session.open gives them to the app as data. The app sends them
-        with a new
-        conversation. null clears them.
+        with a new conversation. null clears them.
 
         - `instance`: the instance
-        - `fields`: at most 64 fields with texts, 32 KiB in all; null clears them
+        - `fields`: the fields with their texts, at most 64, 32 KiB in all; null clears them
         """
         params: Dict[str, Any] = {"instance": instance, "fields": fields}
         await self._send("messagingInApp.setHiddenPreChat", params, False, deadline)
@@ -550,12 +546,10 @@ class MessagingInAppMethods(Namespace):
         """Signs a user in with an identity JWT.
 
         The JWT is checked locally first: failedToDecodeJWT, expiredJWT and invalidJWTClaims cost no request. Then the
-        vendor
-        exchanges it for its own token. The same JWT again succeeds without a request while that token lives. When the
-        vendor
-        has accepted another user, what is stored of the former one is wiped, and the former one's token is revoked. A
-        refusal
-        keeps the user who was there. A token of the vendor that names a guest is not used: invalidAuth, with hints.
+        vendor exchanges it for its own token. The same JWT again succeeds without a request while that token lives.
+        When the vendor has accepted another user, what is stored of the former one is wiped, and the former one's token
+        is revoked. A refusal keeps the user who was there. A token of the vendor that names a guest is not used:
+        invalidAuth, with hints.
 
         - `instance`: the instance
         - `identity_token`: the user's JWT, made by the customer's backend: a secret
@@ -572,8 +566,7 @@ class MessagingInAppMethods(Namespace):
         """Keeps the id of the last event that the app has seen.
 
         session.open gives it to the next reader of the event stream. A renewal never moves it back. epochChanged when
-        the user
-        has changed since the session was opened.
+        the user has changed since the session was opened.
 
         - `instance`: the instance
         - `last_event_id`: the event's id: digits
@@ -589,8 +582,8 @@ class MessagingInAppMethods(Namespace):
         """Signs a user in with the vendor's access token.
 
         For apps whose users are signed in to the vendor's site, which issues the access token itself. It is not
-        exchanged.
-        The vendor's name of the user in it must be that of a verified one. It is renewed through the bridge only.
+        exchanged. The vendor's name of the user in it must be that of a verified one. It is renewed through the
+        bridge only.
 
         - `instance`: the instance
         - `access_token`: the vendor's access token
