@@ -29,10 +29,9 @@ extension InstanceCore {
     return cleanup.sessionKeys(endedBy: delivery)
   }
 
-  /// Whether a successful delivery may have ended the push registrations of the present user. A vendor that has one
-  /// registration for each client ends it with the logout of any user of that client.
+  /// Whether a successful delivery may have ended the push registrations of the present user.
   func mayEndPushes(_ delivery: Delivery) -> Bool {
-    !isDeleted && delivery.endsSession && delivery.isOfFormerBackend != true
+    !isDeleted && delivery.isOfFormerBackend != true && adapter.capabilities.cleanup?.endsPushes(delivery) == true
   }
 
   /// Logs the user out locally, if still signed in, after a delivery has ended their session at the vendor.

@@ -299,12 +299,14 @@ extension InstanceCore {
     return state.identity.credential?.tokenId != former?.tokenId
   }
 
-  /// Handles the vendor's refusal of the present credential. An anonymous user's credential is probed first.
+  /// Handles the vendor's refusal of the present credential. An anonymous user's credential is renewed by the SDK
+  /// itself, or probed first.
   mutating func credentialRefused(_ error: SDKError, on service: String?, _ context: StepContext) -> Step {
     guard let state = self[service] else { return Step() }
+    let means = means(state, context)
     let input: Input =
       state.machine.phase == .anonymous
-      ? .reported(error, means: .none) : .refused(error, means: means(state, context))
+      ? .reported(error, means: .init(itself: means.itself)) : .refused(error, means: means)
     return apply(input, on: service, context)
   }
 

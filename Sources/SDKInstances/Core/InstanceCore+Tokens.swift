@@ -21,7 +21,7 @@ extension InstanceCore {
     let hold = means.bridge ? nil : state.recovery.hold(context.now)
     if var living = livingToken(of: state, http: http, context) {
       living.fromCache = !isRenewed
-      if (living.ttl ?? .infinity) >= minTTL || machine.phase == .anonymous { return (Step(), living) }
+      if (living.ttl ?? .infinity) >= minTTL || machine.phase == .anonymous && means.isNone { return (Step(), living) }
       if isRenewed || hold != nil || state.recovery.isRecent(context.now, within: interval) {
         if state.recovery.failure == nil { living.short = true } else { living.stale = true }
         return (Step(), living)

@@ -208,8 +208,10 @@ struct PendingChange {
     } else if let offered = activity?.offered {
       record.credential = offered.credential
     }
-    record.user.authenticated = true
-    record.user.verified = (verified && result?.user.verified ?? true) || record.user.verified
+    if phase != .anonymous {
+      record.user.authenticated = true
+      record.user.verified = (verified && result?.user.verified ?? true) || record.user.verified
+    }
     record.lastError = nil
     record.degraded = nil
     record.isSpending = nil

@@ -14,6 +14,7 @@ extension HostedInstance {
       throw RPCError.invalidParams("The member endpoint.address must have 1 to 4096 bytes.", member: "endpoint.address")
     }
     let name = try actor.resolve(service)
+    try await actor.core.adapter.registrar.check(endpoint)
     try await awaitAcceptedLogin(name, within: WaitLimit(nil))
     _ = try await token(service: name, minTTL: 0, timeout: nil, http: false)
     // Runs to its end if the caller is cancelled, so that the vendor has no registration that is not stored.
@@ -40,6 +41,7 @@ extension HostedInstance {
     var (push, former) = try present.core.registration(
       of: endpoint, on: present.state, rules: registrar.pushRules, newId: "p-\(RandomUUID.make())",
       environment.clock.now())
+    if registrar.pushRules.skipsKnown, former.contains(where: { $0.isSame(as: push) }) { return push.id }
     let asked = push
     let done = try await replaying(on: name) { identity, connection throws(SDKError) in
       try await registrar.register(asked, of: identity, on: connection)

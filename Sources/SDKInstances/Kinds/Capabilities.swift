@@ -1,3 +1,4 @@
+public import JSONRPC
 public import SDKProtocol
 
 /// The optional capabilities of an SDK; `nil` for each that it lacks.
@@ -93,6 +94,8 @@ extension KeepsConnection {
 public protocol RegistersForPush: AnyObject, Sendable {
   /// The rules for the end of registrations.
   var pushRules: PushRules { get }
+  /// Checks a device before anything is requested for it. By default every device is accepted.
+  func check(_ endpoint: PushEndpoint) throws(RPCError)
   /// Registers a device for push at the vendor. `push` has no vendor id yet.
   ///
   /// - Returns: the vendor's id of the registration.
@@ -103,6 +106,10 @@ public protocol RegistersForPush: AnyObject, Sendable {
   func unregister(
     _ push: PushRecord, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
   ) async throws(SDKError)
+}
+
+extension RegistersForPush {
+  public func check(_ endpoint: PushEndpoint) throws(RPCError) {}
 }
 
 /// An SDK that keeps state after a wipe of the identity, or must then still notify the vendor. By default it does
@@ -125,6 +132,9 @@ public protocol LeavesCleanup: AnyObject, Sendable {
   /// Returns the keys of the sessions that a delivery ends (`KindRules.sessionKeys`): by default the user's, if it ends
   /// a session.
   func sessionKeys(endedBy delivery: Delivery) -> Set<Secret>
+  /// Whether a successful delivery may have ended the push registrations of the present user: by default, if it ends a
+  /// session. A vendor that has one registration for each client ends it with the logout of any user of that client.
+  func endsPushes(_ delivery: Delivery) -> Bool
   /// Returns the part of a delivery that does not end a credential which an identity uses; `nil` if no part is left.
   func sparing(_ identity: IdentityRecord, in delivery: Delivery) -> Delivery?
   /// Sends a cleanup delivery to the vendor. If the error's origin is `unreachable`, the delivery is tried again; after
@@ -146,6 +156,7 @@ extension LeavesCleanup {
   public func sessionKeys(endedBy delivery: Delivery) -> Set<Secret> {
     delivery.endsSession ? delivery.subject.map { [$0] } ?? [] : []
   }
+  public func endsPushes(_ delivery: Delivery) -> Bool { delivery.endsSession }
   public func sparing(_ identity: IdentityRecord, in delivery: Delivery) -> Delivery? { delivery }
   public func rest(of delivery: Delivery) -> Delivery? { nil }
 }

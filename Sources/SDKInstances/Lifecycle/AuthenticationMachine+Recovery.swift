@@ -43,6 +43,7 @@ extension AuthenticationMachine {
   }
 
   mutating func itselfRefused(_ error: SDKError, _ means: RenewalMeans, isFinal: Bool) -> [Action] {
+    if isAnonymousUser { return anonymousRefused(error) }
     let isAlive = policy.outlivesRefusedRenewal && (standing == .usable || standing == .reported && !isFinal)
     if !isAlive, hasIdentity || phase == .locked {
       standing = .refused
@@ -104,10 +105,12 @@ extension AuthenticationMachine {
   }
 
   mutating func renewed(unverified error: SDKError? = nil) -> [Action] {
-    let isLogin = !hasIdentity && phase != .locked
+    let isAnonymous = isAnonymousUser && activity == .renewing
+    let isLogin = !hasIdentity && phase != .locked && !isAnonymous
     // Results of work that began without a user must not apply to the new user.
     if isLogin { epoch += 1 }
-    phase = .authenticated
+    phase = isAnonymous ? .anonymous : .authenticated
+    isDoubted = false
     standing = .usable
     refusedAnswers = 0
     var actions: [Action] = [
@@ -258,8 +261,9 @@ extension AuthenticationMachine {
     objection = error
     guard activity == .idle else { return [] }
     isRenewalRefused = false
-    // If the owner is notified of failures first, a mere report starts only the SDK's own renewal.
-    if means.itself || means.bridge && !policy.confirmsFirst, phase == .authenticated { return recover(means, nil) }
+    // If the owner is notified of failures first, a mere report starts only the SDK's own renewal. An anonymous user has
+    // no other.
+    if means.itself || means.bridge && !policy.confirmsFirst && phase == .authenticated { return recover(means, nil) }
     activity = .probing
     return [.probe]
   }
@@ -283,22 +287,33 @@ extension AuthenticationMachine {
         phase = .reauthNeeded
         return [.record] + tell(error) + end(.failed(error))
       }
-      // An anonymous user can't be had again, and a single refusal may be a proxy's.
-      guard isDoubted else {
-        isDoubted = true
-        standing = .reported
-        objection = error
-        return end(.failed(error))
-      }
-      isDoubted = false
-      guard policy.replacesAnonymousUsers else {
-        phase = .reauthNeeded
-        return [.record] + tell(error) + end(.failed(error))
-      }
-      epoch += 1
-      phase = .loggedOut
-      standing = .none
-      return [.wipe, .announce(.loggedOut(.guest))] + end(.failed(error))
+      guard means.itself else { return anonymousRefused(error) }
+      // The vendor was not asked to renew the user, or could not be.
+      standing = .reported
+      objection = error
+      return end(.failed(error))
     }
+  }
+
+  /// Handles the vendor's refusal of an anonymous user. Such a user can't be had again, and a single refusal may be a
+  /// proxy's.
+  private mutating func anonymousRefused(_ error: SDKError) -> [Action] {
+    guard isDoubted else {
+      isDoubted = true
+      standing = .reported
+      objection = error
+      return end(.failed(error))
+    }
+    isDoubted = false
+    standing = .refused
+    objection = error
+    guard policy.replacesAnonymousUsers else {
+      phase = .reauthNeeded
+      return [.record] + tell(error) + end(.failed(error))
+    }
+    epoch += 1
+    phase = .loggedOut
+    standing = .none
+    return [.wipe, .announce(.loggedOut(.guest))] + end(.failed(error))
   }
 }

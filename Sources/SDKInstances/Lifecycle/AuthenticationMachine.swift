@@ -95,6 +95,7 @@ public struct AuthenticationMachine: Sendable, Hashable {
   private var recoveryState: InstanceState {
     switch phase {
     case .authenticated: .refreshing
+    case .anonymous where isAnonymousUser: .refreshing
     case .noUser, .anonymous, .loggedOut: .authenticating
     case .reauthNeeded, .locked: phase.state
     }
@@ -134,6 +135,10 @@ public struct AuthenticationMachine: Sendable, Hashable {
 
   /// Whether an anonymous visitor replaces a user whose credential has expired by the clock.
   var hasFallenBack: Bool { phase == .anonymous && standing == .expired }
+
+  /// Whether there is an anonymous user with a credential that may still be valid. A visitor who replaces a user, and a
+  /// guest without a credential, are none.
+  var isAnonymousUser: Bool { phase == .anonymous && (standing == .usable || standing == .reported) }
 
   /// Whether there is an identity that a new credential could renew.
   public var hasIdentity: Bool { phase == .authenticated || phase == .reauthNeeded }

@@ -54,7 +54,8 @@ public struct IdentityRecord: Sendable, Hashable, Codable {
     // An anonymous fallback counts as expired, whatever the clock says now. Only a later check of the clock signs the
     // user in again.
     if degraded != nil { return .expired }
-    return credential.hasExpired(at: now) ? .expired : .usable
+    // Only a call renews an anonymous user's credential; until then its expiry changes nothing.
+    return phase != .anonymous && credential.hasExpired(at: now) ? .expired : .usable
   }
 
   /// Returns the record in the form that the store keeps.

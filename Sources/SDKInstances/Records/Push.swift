@@ -47,6 +47,11 @@ extension PushRecord {
   func isSameDevice(as other: PushRecord) -> Bool {
     vendorId == nil && other.vendorId == nil ? address == other.address : vendorId == other.vendorId
   }
+
+  /// Whether both are registrations of the same device for the same user, with the same details.
+  func isSame(as other: PushRecord) -> Bool {
+    address == other.address && type == other.type && locale == other.locale && subject == other.subject
+  }
 }
 
 /// The rules for the end of a kind's push registrations.
@@ -55,14 +60,19 @@ public struct PushRules: Sendable, Hashable {
   public var keepsOne = false
   /// Whether the vendor itself replaces the former registration by a new one, so that it needs no removal.
   public var overwrites = false
+  /// Whether a device that is registered for the user already is not sent to the vendor again.
+  public var skipsKnown = false
   /// Whether registrations stay at the vendor, and are listed as orphaned, when their user is wiped without the vendor
   /// being notified. Otherwise they no longer exist at the vendor, or a cleanup delivery removes them there.
   public var outliveUser = false
 
   /// Creates rules.
-  public init(keepsOne: Bool = false, overwrites: Bool = false, outliveUser: Bool = false) {
+  public init(
+    keepsOne: Bool = false, overwrites: Bool = false, skipsKnown: Bool = false, outliveUser: Bool = false
+  ) {
     self.keepsOne = keepsOne
     self.overwrites = overwrites
+    self.skipsKnown = skipsKnown
     self.outliveUser = outliveUser
   }
 }

@@ -11,8 +11,9 @@ extension MessagingInAppAdapter {
     try await signedIn(credential, of: identity, isRenewal: true)
   }
 
-  /// Exchanges the JWT of the last exchange again.
+  /// Renews a guest, or exchanges the JWT of the last exchange again.
   func renewItself(_ identity: IdentityRecord) async throws(SDKError) -> SignedIn {
+    if isGuest(identity) { return try await renewGuest(identity) }
     let state = MessagingInAppState(identity.kindState)
     guard let token = state.identityToken, let end = JWTEnd.of(token), let user = identity.user.externalId else {
       throw SDKError(.state, .reauthNeeded, "There is no JWT to exchange; sign in again.")
@@ -89,7 +90,7 @@ extension MessagingInAppAdapter {
         "\(MessagingInAppAnswer.vendor) issued the token of another user; sign in again to switch users.")
     }
     if let refusal {
-      if isOwn { try? await wire.revoke(token) }
+      if isOwn { try? await wire.revoke(token, deregisters: false) }
       throw refusal
     }
     if !isVerifiedSubject(subject) { return ["sub: the access token names a guest, and accept_guest_subject is set"] }
@@ -120,20 +121,6 @@ extension MessagingInAppAdapter {
     return "user_verification: the channel's authMode is \(mode.clipped(toUTF8: 32)); let the two agree"
   }
 
-  func makeAnonymousUser(from identity: IdentityRecord) async throws(SDKError) -> SignedIn {
-    let grant = try await wire.makeGuest()
-    var state = MessagingInAppState(identity.kindState)
-    state.note(lastEventId: grant.lastEventId)
-    state.clientId = grant.claims.clientId
-    let now = clock.now()
-    // Without the expiry: a guest can't be had again, so only the vendor ends one.
-    return SignedIn(
-      user: User(
-        id: grant.claims.subject, authenticationType: .sessionToken, authenticated: false, verified: false, since: now),
-      credential: Credential(token: grant.token, type: .accessToken, obtainedAt: now, expiresAt: nil),
-      kindState: state.kindState, isIrreplaceable: true)
-  }
-
   /// Shows a token to the vendor: requests a continuation of it, which is not used.
   func probe(_ credential: Credential, of identity: IdentityRecord) async throws(SDKError) -> LearnedUser? {
     _ = try await wire.continuation(credential.token)
@@ -153,49 +140,5 @@ extension MessagingInAppAdapter {
       ttl: end.map { (($0 - clock.now()) * 1000).rounded(.down) / 1000 }, fromCache: false, stale: false)
     token.http = http(for: credential, of: identity)
     return token
-  }
-
-  // MARK: The end of a token
-
-  func signOut(
-    _ credential: Credential?, of identity: IdentityRecord, on connection: (any RealtimeConnection)?
-  ) async throws(SDKError) {
-    guard identity.user.authenticationType != .sessionToken, let credential else {
-      throw SDKError(.vendor, .notFound, "There is no token to revoke; the logout is local.")
-    }
-    do throws(SDKError) {
-      try await wire.revoke(credential.token)
-    } catch {
-      // A token that is over needs no end.
-      guard isRefusal(error) else { throw error }
-    }
-  }
-
-  private enum Revocation {
-    static let token = "access_token"
-    static let base = "base_url"
-  }
-
-  func farewell(
-    to identity: IdentityRecord, pushes: [PushRecord], isInformed: Bool, now: Timestamp
-  ) -> [Delivery] {
-    guard !isInformed, identity.user.authenticationType == .jwt, !identity.isRefused,
-      let credential = identity.credential, !credential.hasExpired(at: now)
-    else { return [] }
-    return [
-      Delivery(
-        "revoke", details: [Revocation.token: credential.token, Revocation.base: Secret(settings.base)], now: now)
-    ]
-  }
-
-  func sessionKeys(endedBy delivery: Delivery) -> Set<Secret> { delivery.details[Revocation.token].map { [$0] } ?? [] }
-
-  func sparing(_ identity: IdentityRecord, in delivery: Delivery) -> Delivery? {
-    delivery.details[Revocation.token] == identity.credential?.token ? nil : delivery
-  }
-
-  func deliver(_ delivery: inout Delivery) async throws(SDKError) {
-    guard let token = delivery.details[Revocation.token] else { return }
-    try await wire.revoke(token, at: delivery.details[Revocation.base]?.reveal())
   }
 }

@@ -5,7 +5,9 @@ import SDKProtocol
 import Synchronization
 
 /// The adapter of an instance of Messaging for In-App and Web.
-final class MessagingInAppAdapter: SDKAdapter, RenewsItself, MakesAnonymousUsers, AddsToSessions, LeavesCleanup {
+final class MessagingInAppAdapter: SDKAdapter, RenewsItself, MakesAnonymousUsers, RegistersForPush, AddsToSessions,
+  LeavesCleanup
+{
   let settings: MessagingInAppSettings
   let wire: MessagingInAppWire
   let clock: WallClock
@@ -28,7 +30,7 @@ final class MessagingInAppAdapter: SDKAdapter, RenewsItself, MakesAnonymousUsers
     var policy = AuthenticationPolicy(
       onDenied: .logOut, onBudgetSpent: .logOut, onAnotherUser: .signOutAfter, maxAttempts: min(most, mostAnswers))
     policy.mostRefusals = most
-    policy.replacesAnonymousUsers = settings.guestEnd != .hold
+    policy.replacesAnonymousUsers = settings.replacesGuests
     policy.renewsToSignOut = false
     policy.usesUnverified = false
     policy.outlivesRefusedRenewal = true
@@ -37,7 +39,7 @@ final class MessagingInAppAdapter: SDKAdapter, RenewsItself, MakesAnonymousUsers
 
   var capabilities: Capabilities {
     Capabilities(
-      renewal: self, anonymousUsers: settings.isVerified ? nil : self, cleanup: self, sessions: self)
+      renewal: self, anonymousUsers: settings.isVerified ? nil : self, push: self, cleanup: self, sessions: self)
   }
 
   // MARK: Before the network
@@ -127,7 +129,7 @@ final class MessagingInAppAdapter: SDKAdapter, RenewsItself, MakesAnonymousUsers
   /// Whether the owner may be asked for a JWT: also for a first user, unless the last logout was implicit.
   func mayAsk(for identity: IdentityRecord) -> Bool {
     switch identity.phase {
-    case .authenticated, .reauthNeeded: identity.user.authenticationType != .sessionToken
+    case .authenticated, .reauthNeeded: !isGuest(identity)
     case .noUser, .loggedOut:
       settings.isVerified && settings.signIn != .explicit && identity.isLoggedOutImplicitly != true
     case .anonymous, .locked: false
@@ -143,13 +145,23 @@ final class MessagingInAppAdapter: SDKAdapter, RenewsItself, MakesAnonymousUsers
 
   static let guestStatus = 200
 
-  /// Whether the JWT of the last exchange is kept and lives long enough to be exchanged again.
+  /// Whether the vendor renews the guest, or the JWT of the last exchange is kept and lives long enough to be exchanged
+  /// again.
   func renewsItself(_ identity: IdentityRecord) -> Bool {
+    if isGuest(identity) { return spends(identity) }
     guard let token = MessagingInAppState(identity.kindState).identityToken, let end = JWTEnd.of(token) else {
       return false
     }
     return end - clock.now() > settings.common.planner.margin
   }
+
+  /// Whether a renewal spends a guest's refresh token.
+  func spends(_ identity: IdentityRecord) -> Bool {
+    isGuest(identity) && identity.phase != .reauthNeeded
+      && MessagingInAppState(identity.kindState).refreshToken != nil
+  }
+
+  func isGuest(_ identity: IdentityRecord) -> Bool { identity.user.authenticationType == .sessionToken }
 
   func kindState(afterRefusalOf identity: IdentityRecord) -> [String: Secret] {
     var state = MessagingInAppState(identity.kindState)
@@ -170,7 +182,7 @@ final class MessagingInAppAdapter: SDKAdapter, RenewsItself, MakesAnonymousUsers
     endpoint.orgId = settings.shortOrgId
     endpoint.deviceId = wire.deviceId
     endpoint.lastEventId = state.lastEventId
-    endpoint.apiVersion = "v2"
+    endpoint.apiVersion = settings.generation.rawValue
     return endpoint
   }
 

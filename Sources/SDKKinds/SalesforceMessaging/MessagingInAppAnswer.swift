@@ -27,6 +27,17 @@ struct MessagingInAppAnswer {
     return body
   }
 
+  /// Returns a token of a response; `nil` for a value that can't be one.
+  static func token(_ value: JSON?) -> Secret? {
+    guard let text = value?.stringValue, (1...TextLimits.token).contains(text.utf8.count),
+      OpaqueText.mistake(Secret(text)) == nil, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else { return nil }
+    return Secret(text)
+  }
+
+  /// The refresh token of a response whatever else is in it; `nil` without one.
+  var refreshToken: Secret? { Self.token(body?["refreshToken"]) }
+
   /// Returns the error of an exchange of an identity JWT that the vendor did not accept.
   ///
   /// - Parameter hints: what the local checks found in the JWT.
@@ -54,6 +65,14 @@ struct MessagingInAppAnswer {
     case 403: return refused(.forbidden, "\(Self.vendor) does not let this user do that.")
     case 404: return refused(.notFound, "\(Self.vendor) knows no such deployment; check base_url and developer_name.")
     default: return failure
+    }
+  }
+
+  /// Returns the error of a guest's renewal that was not accepted.
+  var renewalFailure: SDKError {
+    switch response.status {
+    case 400, 401, 403: return refused(.invalidAuth, "\(Self.vendor) refused the guest's refresh token.")
+    default: return callFailure
     }
   }
 

@@ -19,7 +19,7 @@ extension MessagingInAppSettings {
     if let developerName { try IdentifierRule.check(developerName, setting: "developer_name") }
     for (value, setting) in [
       (capabilitiesVersion, "capabilities_version"), (platform, "platform"), (appName, "app_name"),
-      (clientVersion, "client_version"), (deviceId, "device_id"),
+      (clientVersion, "client_version"), (deviceType, "device_type"), (deviceId, "device_id"),
     ] {
       if let value { try IdentifierRule.check(value, setting: setting) }
     }
@@ -69,7 +69,17 @@ extension MessagingInAppSettings {
   var base: String { baseURL ?? "" }
   /// The organisation's id as the header `X-Org-Id` carries it.
   var shortOrgId: String { String((orgId ?? "").prefix(15)) }
+  var generation: Generation { api ?? .v2 }
   var isVerified: Bool { userVerification != .off }
+  /// Whether another guest takes the place of one whom the vendor no longer accepts.
+  var replacesGuests: Bool { guestEnd.map { $0 == .new } ?? (generation == .v2) }
+  var sendsDeviceIdOfGuests: Bool {
+    switch sendDeviceId {
+    case .always: true
+    case .never: false
+    case .auto, nil: generation == .v1
+    }
+  }
   var verifiedPattern: String { subjectPattern ?? "/AUTH/" }
   var keepsIdentityToken: Bool { keepIdentityToken ?? true }
   var realtimeURL: String { base + (realtimePath ?? "/eventrouter/v1/sse") }

@@ -6,6 +6,13 @@ import SDKProtocol
 
 /// The settings of an instance of Messaging for In-App and Web (sdkd.toml(5)).
 struct MessagingInAppSettings: RPCValue, Hashable {
+  /// The generation of the vendor's API.
+  enum Generation: String, RPCValue, CaseIterable {
+    case v1, v2
+
+    static let jsonSchema = JSONSchema.enumeration(allCases.map(\.rawValue))
+  }
+
   /// Whether users prove who they are.
   enum UserVerification: String, RPCValue, CaseIterable {
     case required, off
@@ -44,7 +51,9 @@ struct MessagingInAppSettings: RPCValue, Hashable {
   var configuration: JSONObject?
   /// Whether users prove who they are with a JWT, or all are guests; as the channel says; required unless given.
   var userVerification: UserVerification?
-  /// The generation of the client that the vendor is told; 1 unless given.
+  /// The vendor's API: v2, the public one, or v1, which has push and renews guests; v2 unless given.
+  var api: Generation?
+  /// The generation of the client that the vendor is told; unless given 1 for v2, 260 for v1.
   var capabilitiesVersion: String?
   /// The platform that the vendor is told; Web unless given.
   var platform: String?
@@ -52,9 +61,11 @@ struct MessagingInAppSettings: RPCValue, Hashable {
   var appName: String?
   /// The app's version to the vendor; the daemon's unless given.
   var clientVersion: String?
+  /// The type of the device that the vendor is told, v1 only; Linux unless given.
+  var deviceType: String?
   /// The device's id to the vendor, a UUID; one of the instance's own unless given.
   var deviceId: String?
-  /// Whether the vendor is told the device's id; for users only unless given.
+  /// Whether the vendor is told the device's id; unless given always for v1, for users only for v2.
   var sendDeviceId: SendDeviceId?
   /// The issuer that is entered with the vendor's keyset; JWTs of another one have a hint.
   var identityIssuer: String?
@@ -66,7 +77,7 @@ struct MessagingInAppSettings: RPCValue, Hashable {
   var acceptGuestSubject: Bool?
   /// Keep the JWT, sealed, to renew the vendor's token with it while it lives; true unless given.
   var keepIdentityToken: Bool?
-  /// What follows when the vendor no longer accepts a guest: a new guest on demand, or none; new unless given.
+  /// What follows when the vendor no longer accepts a guest: a new one on demand (for v2 unless given) or none (v1).
   var guestEnd: GuestEnd?
   /// Whether a call that needs a user asks the bridge for one when nobody is signed in; on_demand unless given.
   var signIn: SignInMode?
@@ -81,10 +92,12 @@ struct MessagingInAppSettings: RPCValue, Hashable {
     case developerName = "developer_name"
     case configuration
     case userVerification = "user_verification"
+    case api
     case capabilitiesVersion = "capabilities_version"
     case platform
     case appName = "app_name"
     case clientVersion = "client_version"
+    case deviceType = "device_type"
     case deviceId = "device_id"
     case sendDeviceId = "send_device_id"
     case identityIssuer = "identity_issuer"
@@ -104,10 +117,12 @@ struct MessagingInAppSettings: RPCValue, Hashable {
     developerName = try container.decodeIfPresent(String.self, forKey: .developerName)
     configuration = try container.decodeIfPresent(JSONObject.self, forKey: .configuration)
     userVerification = try container.decodeIfPresent(UserVerification.self, forKey: .userVerification)
+    api = try container.decodeIfPresent(Generation.self, forKey: .api)
     capabilitiesVersion = try container.decodeIfPresent(String.self, forKey: .capabilitiesVersion)
     platform = try container.decodeIfPresent(String.self, forKey: .platform)
     appName = try container.decodeIfPresent(String.self, forKey: .appName)
     clientVersion = try container.decodeIfPresent(String.self, forKey: .clientVersion)
+    deviceType = try container.decodeIfPresent(String.self, forKey: .deviceType)
     deviceId = try container.decodeIfPresent(String.self, forKey: .deviceId)
     sendDeviceId = try container.decodeIfPresent(SendDeviceId.self, forKey: .sendDeviceId)
     identityIssuer = try container.decodeIfPresent(String.self, forKey: .identityIssuer)
@@ -134,15 +149,21 @@ struct MessagingInAppSettings: RPCValue, Hashable {
         "user_verification", UserVerification.jsonSchema,
         "whether users prove who they are with a JWT, or all are guests; as the channel says; required unless given"),
       .optional(
-        "capabilities_version", .string(), "the generation of the client that the vendor is told; 1 unless given"),
+        "api", Generation.jsonSchema,
+        "the vendor's API: v2, the public one, or v1, which has push and renews guests; v2 unless given"),
+      .optional(
+        "capabilities_version", .string(),
+        "the generation of the client that the vendor is told; unless given 1 for v2, 260 for v1"),
       .optional("platform", .string(), "the platform that the vendor is told; Web unless given"),
       .optional("app_name", .string(), "the app's name to the vendor; sdkd unless given"),
       .optional("client_version", .string(), "the app's version to the vendor; the daemon's unless given"),
       .optional(
+        "device_type", .string(), "the type of the device that the vendor is told, v1 only; Linux unless given"),
+      .optional(
         "device_id", .string(), "the device's id to the vendor, a UUID; one of the instance's own unless given"),
       .optional(
         "send_device_id", SendDeviceId.jsonSchema,
-        "whether the vendor is told the device's id; for users only unless given"),
+        "whether the vendor is told the device's id; unless given always for v1, for users only for v2"),
       .optional(
         "identity_issuer", .string(),
         "the issuer that is entered with the vendor's keyset; JWTs of another one have a hint"),
@@ -156,7 +177,8 @@ struct MessagingInAppSettings: RPCValue, Hashable {
         "keep the JWT, sealed, to renew the vendor's token with it while it lives; true unless given"),
       .optional(
         "guest_end", GuestEnd.jsonSchema,
-        "what follows when the vendor no longer accepts a guest: a new guest on demand, or none; new unless given"),
+        "what follows when the vendor no longer accepts a guest: a new one on demand (for v2 unless given) or none (v1)"
+      ),
       .optional(
         "sign_in", SignInMode.jsonSchema,
         "whether a call that needs a user asks the bridge for one when nobody is signed in; on_demand unless given"),

@@ -9,6 +9,10 @@ struct MessagingInAppState {
   var identityDigest: String?
   /// The issuer of that JWT.
   var issuer: String?
+  /// The refresh token of a guest, which is valid for one renewal; v1 only.
+  var refreshToken: Secret?
+  /// Whether the device's push registration stays at the vendor when the user is logged out.
+  var keepsDevice = false
   /// The id of the last event that the app has: digits.
   var lastEventId: String?
   /// The vendor's id of this client, from the access token.
@@ -20,11 +24,13 @@ struct MessagingInAppState {
     static let identityToken = "identity_token"
     static let identityDigest = "identity_digest"
     static let issuer = "issuer"
+    static let refreshToken = "refresh_token"
     static let lastEventId = "last_event_id"
     static let clientId = "client_id"
   }
 
   static let preChatKey = "pre_chat"
+  static let keepsDeviceKey = "keeps_device"
   /// The maximum number of hidden pre-chat fields.
   static let mostFields = 64
   /// The maximum size of the hidden pre-chat fields as JSON, in bytes.
@@ -34,6 +40,8 @@ struct MessagingInAppState {
     identityToken = kindState[Name.identityToken]
     identityDigest = kindState[Name.identityDigest]?.reveal()
     issuer = kindState[Name.issuer]?.reveal()
+    refreshToken = kindState[Name.refreshToken]
+    keepsDevice = kindState[Self.keepsDeviceKey] != nil
     lastEventId = kindState[Name.lastEventId]?.reveal()
     clientId = kindState[Name.clientId]?.reveal()
     preChat = kindState[Self.preChatKey]
@@ -44,6 +52,8 @@ struct MessagingInAppState {
     state[Name.identityToken] = identityToken
     state[Name.identityDigest] = identityDigest.map { Secret($0) }
     state[Name.issuer] = issuer.map { Secret($0) }
+    state[Name.refreshToken] = refreshToken
+    state[Self.keepsDeviceKey] = keepsDevice ? Secret("true") : nil
     state[Name.lastEventId] = lastEventId.map { Secret($0) }
     state[Name.clientId] = clientId.map { Secret($0) }
     state[Self.preChatKey] = preChat

@@ -2,14 +2,14 @@ import JSONRPC
 import SDKInstances
 import SDKProtocol
 
-/// A client for the vendor's public REST API (`/iamessage/api/v2`), which builds requests and sends them.
+/// A client for the vendor's API, which builds requests and sends them. The settings say which generation it speaks:
+/// the public REST API (`/iamessage/api/v2`), or that of the mobile SDKs (`/iamessage/v1`).
 struct MessagingInAppWire: Sendable {
   let settings: MessagingInAppSettings
   let services: AdapterServices
   let budget: MessagingInAppBudget
 
-  private static let path = "/iamessage/api/v2/authorization"
-  private static let authenticated = "\(path)/authenticated/access-token"
+  private var paths: MessagingInAppPaths { settings.generation.paths }
 
   /// The id of this device: the same for the life of the instance, and different from other instances'.
   var deviceId: String { settings.deviceId ?? services.instance.lowercased() }
@@ -27,7 +27,7 @@ struct MessagingInAppWire: Sendable {
     body["authorizationType"] = "JWT"
     body["customerIdentityToken"] = .string(jwt.reveal())
     if settings.sendDeviceId != .never { body["deviceId"] = .string(deviceId) }
-    let answer = try await send("POST", Self.authenticated, body: body, secrets: [jwt], isRepeatable: true)
+    let answer = try await send("POST", paths.user + query, body: body, secrets: [jwt], isRepeatable: true)
     guard answer.isSuccess else { throw noted(answer.exchangeFailure(hasExpired: hasExpired, hints: hints)) }
     return try MessagingInAppGrant(answer)
   }
@@ -60,38 +60,92 @@ struct MessagingInAppWire: Sendable {
   func makeGuest() async throws(SDKError) -> MessagingInAppGrant {
     try await takeTurn(isLogin: true)
     var body = self.body
-    if settings.sendDeviceId == .always { body["deviceId"] = .string(deviceId) }
-    let answer = try await send("POST", "\(Self.path)/unauthenticated/access-token", body: body)
+    if settings.sendsDeviceIdOfGuests { body["deviceId"] = .string(deviceId) }
+    let answer = try await send("POST", paths.guest + query, body: body)
     guard answer.isSuccess else { throw noted(answer.exchangeFailure(hasExpired: false, hints: [])) }
     return try MessagingInAppGrant(answer)
   }
 
+  /// Requests the next access token of a guest, which spends the refresh token. v1 only.
+  func renewGuest(_ token: Secret, refreshToken: Secret) async throws(SDKError) -> MessagingInAppAnswer {
+    try await takeTurn(isLogin: false)
+    let body: JSONObject = [
+      "accessToken": .string(token.reveal()), "refreshToken": .string(refreshToken.reveal()),
+      "deviceId": .string(deviceId), "capabilitiesVersion": .string(capabilitiesVersion),
+    ]
+    let answer = try await send("POST", paths.renewal, body: body, secrets: [token, refreshToken])
+    guard answer.isSuccess else { throw noted(answer.renewalFailure) }
+    return answer
+  }
+
   /// Requests an access token for one more reader, which ends with this one.
   func continuation(_ token: Secret) async throws(SDKError) -> MessagingInAppGrant {
-    let answer = try await send("GET", "\(Self.path)/continuation-access-token", bearer: token, isRepeatable: true)
+    let answer = try await send("GET", paths.continuation, bearer: token, isRepeatable: true)
     guard answer.isSuccess else { throw answer.callFailure }
     return try MessagingInAppGrant(answer)
   }
 
   /// Ends a user's access token.
   ///
-  /// - Parameter base: the vendor's URL, if it is not that of the settings any more.
-  func revoke(_ token: Secret, at base: String? = nil) async throws(SDKError) {
-    let answer = try await send("DELETE", Self.authenticated, bearer: token, at: base)
+  /// - Parameters:
+  ///   - deregisters: whether the device's push registration ends too. v1 only: v2 has none.
+  ///   - place: the vendor's URL and generation, if they are not those of the settings any more.
+  func revoke(_ token: Secret, deregisters: Bool, at place: MessagingInAppPlace? = nil) async throws(SDKError) {
+    let place = place ?? self.place
+    let body: JSONObject = ["deregisterDevice": .bool(deregisters)]
+    let answer = try await send(
+      place.generation == .v1 ? "POST" : "DELETE", place.generation.paths.end, bearer: token,
+      body: place.generation == .v1 ? body : nil, at: place.base)
     guard answer.isSuccess else { throw answer.callFailure }
   }
 
-  /// The members that all requests for a token have.
+  /// Tells the vendor the address of the device for push messages, or that it takes none. v1 only.
+  func registerDevice(
+    _ device: (address: Secret, service: String)?, token: Secret, at place: MessagingInAppPlace? = nil
+  ) async throws(SDKError) {
+    var body: JSONObject = [:]
+    if let device {
+      body = ["deviceToken": .string(device.address.reveal()), "pushServiceProvider": .string(device.service)]
+    }
+    let answer = try await send(
+      "POST", "/iamessage/v1/device/registerDeviceCapabilities", bearer: token, body: body,
+      secrets: device.map { [$0.address] } ?? [], at: place?.base)
+    guard answer.isSuccess else { throw answer.callFailure }
+  }
+
+  /// The vendor's place by the settings.
+  var place: MessagingInAppPlace { .init(base: settings.base, generation: settings.generation) }
+
+  private var capabilitiesVersion: String {
+    settings.capabilitiesVersion ?? (settings.generation == .v1 ? "260" : "1")
+  }
+  private var appName: String { settings.appName ?? "sdkd" }
+  private var clientVersion: String { settings.clientVersion ?? SDKVersion.program }
+
+  /// The members that all requests for a first token have.
   private var body: JSONObject {
-    [
-      "orgId": .string(settings.orgId ?? ""), "esDeveloperName": .string(settings.developerName ?? ""),
-      "capabilitiesVersion": .string(settings.capabilitiesVersion ?? "1"),
-      "platform": .string(settings.platform ?? "Web"),
-      "context": [
-        "appName": .string(settings.appName ?? "sdkd"),
-        "clientVersion": .string(settings.clientVersion ?? SDKVersion.program),
-      ],
+    let deployment = JSON.string(settings.developerName ?? "")
+    let common: JSONObject = [
+      "orgId": .string(settings.orgId ?? ""), "capabilitiesVersion": .string(capabilitiesVersion),
     ]
+    switch settings.generation {
+    case .v1: return common.merged(with: ["developerName": deployment])
+    case .v2:
+      return common.merged(with: [
+        "esDeveloperName": deployment, "platform": .string(settings.platform ?? "Web"),
+        "context": ["appName": .string(appName), "clientVersion": .string(clientVersion)],
+      ])
+    }
+  }
+
+  /// The query of requests for a first token, which tells v1 about the client; empty for v2.
+  private var query: String {
+    guard settings.generation == .v1 else { return "" }
+    let items = [
+      ("AppName", appName), ("DeviceType", settings.deviceType ?? "Linux"), ("Os", "Linux"),
+      ("OsVersion", KernelRelease.text), ("ClientVersion", clientVersion),
+    ]
+    return "?" + items.map { "\($0)=\(PercentEncoding.value($1))" }.joined(separator: "&")
   }
 
   private func send(
@@ -120,6 +174,8 @@ struct MessagingInAppGrant {
   let token: Secret
   let claims: MessagingInAppClaims
   let lastEventId: String?
+  /// The refresh token of a guest, which v1 issues.
+  let refreshToken: Secret?
   /// How the channel authenticates users, such as `Auth` or `UnAuth`; `nil` if the vendor does not say.
   let authMode: String?
 
@@ -128,15 +184,14 @@ struct MessagingInAppGrant {
   /// - Throws: `badResponse` if it has no usable access token.
   init(_ answer: MessagingInAppAnswer) throws(SDKError) {
     let json = try answer.accepted()
-    guard let text = json["accessToken"]?.stringValue, (1...TextLimits.token).contains(text.utf8.count),
-      OpaqueText.mistake(Secret(text)) == nil, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-    else {
+    guard let token = MessagingInAppAnswer.token(json["accessToken"]) else {
       throw SDKError(
         .unreachable, .badResponse,
         "\(MessagingInAppAnswer.vendor) accepted the request, but its answer has no usable accessToken; try again later.",
         httpStatus: answer.response.status)
     }
-    token = Secret(text)
+    self.token = token
+    refreshToken = MessagingInAppAnswer.token(json["refreshToken"])
     claims = MessagingInAppClaims(token)
     lastEventId = (json["lastEventId"]?.stringValue).flatMap(MessagingInAppState.digits)
     authMode =

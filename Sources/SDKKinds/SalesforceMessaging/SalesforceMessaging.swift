@@ -17,13 +17,13 @@ public struct SalesforceMessaging: SDKKind {
     hiddenURLs: { settings in
       MessagingInAppSettings.url(ofConfiguration: settings["configuration"]).map { ["configuration": $0] } ?? [:]
     },
-    backend: ["base_url", "org_id", "developer_name", "configuration", "user_verification"],
+    backend: ["base_url", "org_id", "developer_name", "configuration", "user_verification", "api"],
     vendorDomains: ["salesforce-scrt.com"])
   public var methods: [any SDKMethod.Type] {
     [
       MessagingInAppSetIdentityToken.self, MessagingInAppSetPassthrough.self, MessagingInAppRevokeToken.self,
       MessagingInAppClearStorage.self, MessagingInAppSetHiddenPreChat.self, MessagingInAppGetContinuationToken.self,
-      MessagingInAppSetLastEventId.self,
+      MessagingInAppSetLastEventId.self, MessagingInAppDeregisterDevice.self,
     ]
   }
 
@@ -53,6 +53,12 @@ public struct SalesforceMessaging: SDKKind {
       }.user
     }
     router.register(on: registry, MessagingInAppRevokeToken.self) { params, instance, context in
+      // Part of the identity, since the request, or the delivery in its place, may come after a restart.
+      let note = params.deregisterDevice == false ? Secret("true") : nil
+      let present = try await instance.state(as: MessagingInAppAdapter.self).identity
+      if present.user != .none, present.kindState[MessagingInAppState.keepsDeviceKey] != note {
+        try await instance.amend { $0[MessagingInAppState.keepsDeviceKey] = note }
+      }
       let informed = try await instance.signOut(localOnly: params.localOnly ?? false, accepted: context.accepted)
       return .init(backendInformed: informed)
     }
@@ -65,6 +71,11 @@ public struct SalesforceMessaging: SDKKind {
       }
       _ = try await instance.signOut(localOnly: true, accepted: context.accepted)
       return .init(storageEpoch: await instance.presentStorageEpoch)
+    }
+    router.register(on: registry, MessagingInAppDeregisterDevice.self) { _, instance, _ in
+      let known = try await instance.pushRecords().filter { !$0.orphaned }
+      for push in known { try await instance.unregisterPush(push.id) }
+      return .init(removed: !known.isEmpty)
     }
     router.register(on: registry, MessagingInAppSetHiddenPreChat.self) { params, instance, context in
       let fields = try MessagingInAppState.checked(preChat: params.fields)

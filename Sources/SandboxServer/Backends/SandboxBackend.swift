@@ -20,6 +20,10 @@ protocol SandboxBackend: Sendable {
   /// Handles a request as the vendor would and returns the response.
   mutating func respond(to call: BackendCall) -> SandboxResponse
 
+  /// Returns what a stream sends next, and the number of the last event in it; `nil` when the stream is over. By default
+  /// it is.
+  func part(of stream: ResponseStream, at now: Date) -> (text: String, after: Int)?
+
   /// Accepts a WebSocket at the call's path by returning `nil`, or returns the response that refuses it.
   ///
   /// `socket` is the number of the socket, unique in the namespace. By default every WebSocket is refused with 404.
@@ -89,6 +93,8 @@ extension SandboxBackend {
   static var controls: [String] { [] }
   static var optionNames: [String] { [] }
   var options: JSON { [:] }
+
+  func part(of stream: ResponseStream, at now: Date) -> (text: String, after: Int)? { nil }
 
   func errorResponse(for status: Int, path: [String]) -> SandboxResponse {
     SandboxResponse(status, json: errorBody(for: status))

@@ -9,6 +9,8 @@ struct SandboxResponse: Equatable, Sendable {
   var body: Data
   /// The reason for the response, which only the log shows.
   var note: String?
+  /// What follows the head in place of a body; `nil` for an ordinary response.
+  var stream: ResponseStream?
 
   init(_ status: Int, headers: [String: [String]] = [:], body: Data = Data(), note: String? = nil) {
     self.status = status
@@ -26,4 +28,14 @@ struct SandboxResponse: Equatable, Sendable {
     headers = headers.filter { $0.key.lowercased() != name.lowercased() }
     headers[name] = values
   }
+}
+
+/// A stream of server-sent events that follows the head of a response.
+struct ResponseStream: Equatable, Sendable {
+  /// The token by whose right it is read. The stream ends with it.
+  let token: String
+  /// The number of the last event that was sent.
+  var after: Int
+  /// The milliseconds of silence after which a ping is sent.
+  let pingMilliseconds: Int
 }

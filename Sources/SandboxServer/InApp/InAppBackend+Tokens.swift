@@ -4,33 +4,34 @@ import JSONRPC
 extension InAppBackend {
   /// Exchanges an identity JWT for an access token. One that can't be verified is refused, or answered with a guest's
   /// token, as the options say.
-  mutating func exchange(_ call: BackendCall) throws(InAppRefusal) -> JSON {
+  ///
+  /// - Parameter type: the type of deployment that the API is for.
+  mutating func exchange(_ call: BackendCall, for type: String) throws(InAppRefusal) -> JSON {
     let body = JSON(parsing: call.body)
-    let deployment = try deployment(of: body)
-    guard Self.deployments[deployment] == "Auth" else {
+    let deployment = try deployment(of: body, type: type)
+    guard Self.deployments[deployment]?.authMode == "Auth" else {
       throw InAppRefusal(403, "User verification is not enabled for the deployment's channel.")
     }
     guard !settings.isWithoutSchemes else { throw .noActiveSchemes }
     guard body?["authorizationType"] == "JWT", let text = body?["customerIdentityToken"]?.stringValue else {
       throw InAppRefusal(400, "authorizationType and customerIdentityToken are required")
     }
+    let device = body?["deviceId"]?.stringValue
     do throws(InAppRefusal) {
-      let subject = try verifiedSubject(text, now: call.now)
+      if settings.saysExpired { throw .expired }
+      let subject = try keysets.subject(of: text, now: call.now)
       guard !settings.answersGuest else { throw .identity("the options ask for a guest") }
       let name = "v2/iamessage/AUTH/\(Self.verification)/uid:\(settings.subject ?? subject)"
-      return answer(for: name, deployment: deployment, call.now)
+      return answer(for: name, deployment: deployment, device: device, call.now)
     } catch {
       guard settings.answersGuest else { throw error }
-      return answer(for: newGuest(), deployment: deployment, call.now)
+      return answer(for: newGuest(), deployment: deployment, device: device, call.now)
     }
   }
 
-  mutating func makeGuest(_ call: BackendCall) throws(InAppRefusal) -> JSON {
+  mutating func makeGuest(_ call: BackendCall, for type: String) throws(InAppRefusal) -> JSON {
     let body = JSON(parsing: call.body)
-    let deployment = try deployment(of: body)
-    guard Self.deployments[deployment] == "UnAuth" else {
-      throw InAppRefusal(403, "User verification is required for the deployment's channel.")
-    }
+    let deployment = try guestDeployment(of: body, type: type)
     guard body?["deviceId"] == nil || body?["platform"] != "Web" else {
       throw InAppRefusal(400, "deviceId is not allowed for platform Web")
     }
@@ -39,7 +40,9 @@ extension InAppBackend {
 
   mutating func continuation(_ call: BackendCall) throws(InAppRefusal) -> JSON {
     let access = try authorized(call).access
-    let text = issue(access.subject, access.deployment, expires: access.expires, call.now, isContinuation: true)
+    let text = issue(
+      access.subject, access.deployment, device: access.device, expires: access.expires, call.now,
+      isContinuation: true)
     return ["accessToken": .string(text), "lastEventId": "0"]
   }
 
@@ -47,36 +50,29 @@ extension InAppBackend {
     let (text, access) = try authorized(call)
     guard access.subject.contains("/AUTH/") else { throw InAppRefusal(403, "Forbidden", note: "a guest's token") }
     accessTokens[text]?.isRevoked = true
+    if JSON(parsing: call.body)?["deregisterDevice"] == true { devices[deviceKey(access)] = nil }
   }
 
   /// The name of the user verification configuration.
   private static let verification = "sandbox"
 
-  private func deployment(of body: JSON?) throws(InAppRefusal) -> String {
+  private func guestDeployment(of body: JSON?, type: String) throws(InAppRefusal) -> String {
+    let deployment = try deployment(of: body, type: type)
+    guard Self.deployments[deployment]?.authMode == "UnAuth" else {
+      throw InAppRefusal(403, "User verification is required for the deployment's channel.")
+    }
+    return deployment
+  }
+
+  private func deployment(of body: JSON?, type: String) throws(InAppRefusal) -> String {
     guard let organization = body?["orgId"]?.stringValue,
       organization.prefix(15) == DemoAccounts.inAppOrganizationID, [15, 18].contains(organization.utf8.count)
     else { throw .notFound("Organization") }
-    guard body?["capabilitiesVersion"] != nil, body?["platform"] != nil else {
+    guard body?["capabilitiesVersion"] != nil, type == "mobile" || body?["platform"] != nil else {
       throw InAppRefusal(400, "capabilitiesVersion and platform are required")
     }
-    return try deployment(body?["esDeveloperName"]?.stringValue)
-  }
-
-  /// Returns the `sub` of an identity JWT whose signature, key, issuer and expiry are right.
-  private func verifiedSubject(_ text: String, now: Date) throws(InAppRefusal) -> String {
-    guard let token = SignedToken(text) else { throw .identity("it is no JWT") }
-    guard let algorithm = token.header["alg"]?.stringValue, ["RS256", "RS512"].contains(algorithm) else {
-      throw .identity("alg is not RS256 or RS512")
-    }
-    guard let kid = token.header["kid"]?.stringValue, let key = keyset[kid] else { throw .identity("unknown kid") }
-    guard RSASignature.isValid(token.signature, of: token.input, algorithm: algorithm, key: key) else {
-      throw .identity("the signature is wrong")
-    }
-    guard token.claims["iss"]?.stringValue == DemoAccounts.inAppIssuer else { throw .identity("another iss") }
-    guard let end = token.claims["exp"]?.doubleValue else { throw .identity("no exp") }
-    guard end > now.timeIntervalSince1970 else { throw .expired }
-    guard let subject = token.claims["sub"]?.stringValue, !subject.isEmpty else { throw .identity("no sub") }
-    return subject
+    return try deployment(
+      body?[type == "mobile" ? "developerName" : "esDeveloperName"]?.stringValue, type: type)
   }
 
   private mutating func newGuest() -> String {
@@ -84,20 +80,26 @@ extension InAppBackend {
     return "v2/iamessage/UNAUTH/NA/uid:\(UUID().uuidString.lowercased())"
   }
 
-  private mutating func answer(for subject: String, deployment: String, _ now: Date) -> JSON {
+  private mutating func answer(
+    for subject: String, deployment: String, device: String? = nil, _ now: Date
+  ) -> JSON {
     let end = now.addingTimeInterval(settings.ttl)
-    let text = settings.accessToken ?? issue(subject, deployment, expires: end, now)
-    return [
+    let text = settings.accessToken ?? issue(subject, deployment, device: device, expires: end, now)
+    var answer: [String: JSON] = [
       "accessToken": .string(text), "lastEventId": .string(String(settings.lastEventID)),
-      "context": [
-        "configuration": Self.configuration(of: deployment), "endUser": ["subject": .string(subject)],
-      ],
     ]
+    if Self.deployments[deployment]?.type == "api" {
+      answer["context"] = [
+        "configuration": Self.configuration(of: deployment), "endUser": ["subject": .string(subject)],
+      ]
+    }
+    return .object(answer)
   }
 
   /// Issues an access token: a JWT under a signature that no client checks.
   private mutating func issue(
-    _ subject: String, _ deployment: String, expires: Date, _ now: Date, isContinuation: Bool = false
+    _ subject: String, _ deployment: String, device: String?, expires: Date, _ now: Date,
+    isContinuation: Bool = false
   ) -> String {
     let client = UUID().uuidString.lowercased()
     let claims = JSON.of([
@@ -108,7 +110,60 @@ extension InAppBackend {
     ])
     let text = HS256.token(claims, kid: "sandbox", secret: client)
     accessTokens[text] = .init(
-      subject: subject, deployment: deployment, expires: expires, isContinuation: isContinuation)
+      subject: subject, deployment: deployment, expires: expires, device: device, isContinuation: isContinuation)
     return text
   }
+
+  // MARK: What only v1 has
+
+  /// Makes a guest who can be renewed.
+  mutating func makePersistedGuest(_ call: BackendCall) throws(InAppRefusal) -> JSON {
+    let body = JSON(parsing: call.body)
+    let deployment = try guestDeployment(of: body, type: "mobile")
+    guard let device = body?["deviceId"]?.stringValue else { throw InAppRefusal(400, "deviceId is required") }
+    return persisted(newGuest(), deployment, device, call.now)
+  }
+
+  /// Renews a guest: a new access token and a new refresh token. The former refresh token is over.
+  mutating func renewGuest(_ call: BackendCall) throws(InAppRefusal) -> JSON {
+    let body = JSON(parsing: call.body)
+    guard let text = body?["refreshToken"]?.stringValue, let refresh = refreshTokens[text], !refresh.isUsed else {
+      throw .unauthorized("no valid refresh token")
+    }
+    guard let access = body?["accessToken"]?.stringValue, accessTokens[access]?.subject == refresh.subject else {
+      throw .unauthorized("another guest's access token")
+    }
+    guard body?["deviceId"]?.stringValue == refresh.device, body?["capabilitiesVersion"] != nil else {
+      throw InAppRefusal(400, "deviceId and capabilitiesVersion are required", note: "another device")
+    }
+    refreshTokens[text]?.isUsed = true
+    return persisted(refresh.subject, refresh.deployment, refresh.device, call.now)
+  }
+
+  private mutating func persisted(_ subject: String, _ deployment: String, _ device: String?, _ now: Date) -> JSON {
+    var answer = answer(for: subject, deployment: deployment, device: device, now)
+    let text = "sandbox-refresh-\(UUID().uuidString.lowercased())"
+    refreshTokens[text] = .init(subject: subject, deployment: deployment, device: device)
+    if case .object(var members) = answer {
+      members["refreshToken"] = .string(text)
+      answer = .object(members)
+    }
+    return answer
+  }
+
+  /// Records the device's address for push messages, or removes it when there is none.
+  mutating func registerDevice(_ call: BackendCall) throws(InAppRefusal) {
+    let access = try authorized(call).access
+    let body = JSON(parsing: call.body)
+    guard let token = body?["deviceToken"]?.stringValue else {
+      devices[deviceKey(access)] = nil
+      return
+    }
+    guard let service = body?["pushServiceProvider"]?.stringValue, ["FCM", "APNS"].contains(service) else {
+      throw InAppRefusal(400, "pushServiceProvider must be FCM or APNS")
+    }
+    devices[deviceKey(access)] = .init(subject: access.subject, token: token, service: service)
+  }
+
+  private func deviceKey(_ access: Access) -> String { access.device ?? access.subject }
 }

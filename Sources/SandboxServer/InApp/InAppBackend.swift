@@ -1,9 +1,11 @@
 import Foundation
 import JSONRPC
 
-/// The vendor's side of `salesforce.messaging`: the public REST API of Messaging for In-App and Web.
+/// The vendor's side of `salesforce.messaging`: Messaging for In-App and Web, with its public REST API (v2) and that of
+/// the mobile SDKs (v1).
 struct InAppBackend: SandboxBackend {
   static let prefix = "sm"
+  static let controls = ["_event", "_keyset"]
   static let optionNames = InAppOptions.names
 
   /// An access token that was issued.
@@ -11,9 +13,26 @@ struct InAppBackend: SandboxBackend {
     let subject: String
     let deployment: String
     let expires: Date
+    /// The id of the device that the client has sent.
+    var device: String?
     var isRevoked = false
     /// Whether it is a continuation of another token.
     var isContinuation = false
+  }
+
+  /// A guest's refresh token.
+  struct Refresh: Sendable {
+    let subject: String
+    let deployment: String
+    let device: String?
+    var isUsed = false
+  }
+
+  /// A device that takes push messages.
+  struct Device: Sendable, Equatable {
+    let subject: String
+    let token: String
+    let service: String
   }
 
   /// A conversation of a user.
@@ -23,18 +42,29 @@ struct InAppBackend: SandboxBackend {
   }
 
   var settings = InAppOptions()
-  /// The public keys of the keyset in PEM, by key id.
-  var keyset = [DemoAccounts.inAppKid: demoKey]
+  var keysets = InAppKeysets()
   var accessTokens = BoundedStore<Access>(most: SandboxLimits.tokens)
+  var refreshTokens = BoundedStore<Refresh>(most: SandboxLimits.tokens)
+  /// The devices by their id, or by the user where the client sent none.
+  var devices = BoundedStore<Device>(most: SandboxLimits.users)
   var conversations = BoundedStore<Conversation>(most: SandboxLimits.users)
+  /// What has happened, oldest first. An event's number is its place from 1 on.
+  var events: [InAppEvent] = []
   /// The subjects of guests that were made, also in place of users whose JWT could not be verified.
   var guests = 0
 
-  private static let demoKey = RSASignature.publicKey(of: DemoAccounts.inAppPrivateKey)
+  /// A deployment: the API that it is for, and how its channel authenticates users.
+  struct Deployment {
+    let type: String
+    let authMode: String
+  }
 
-  /// How the deployments authenticate users, by developer name.
+  /// The deployments by developer name.
   static let deployments = [
-    DemoAccounts.inAppDeployment: "Auth", DemoAccounts.inAppGuestDeployment: "UnAuth",
+    DemoAccounts.inAppDeployment: Deployment(type: "api", authMode: "Auth"),
+    DemoAccounts.inAppGuestDeployment: Deployment(type: "api", authMode: "UnAuth"),
+    DemoAccounts.inAppMobileDeployment: Deployment(type: "mobile", authMode: "Auth"),
+    DemoAccounts.inAppMobileGuestDeployment: Deployment(type: "mobile", authMode: "UnAuth"),
   ]
 
   mutating func respond(to call: BackendCall) -> SandboxResponse {
@@ -42,16 +72,31 @@ struct InAppBackend: SandboxBackend {
       let path = call.path.joined(separator: "/")
       switch (call.method, path) {
       case ("POST", "iamessage/api/v2/authorization/authenticated/access-token"):
-        return SandboxResponse(200, json: try exchange(call))
-      case ("DELETE", "iamessage/api/v2/authorization/authenticated/access-token"):
+        return SandboxResponse(200, json: try exchange(call, for: "api"))
+      case ("POST", "iamessage/v1/authorization/authenticated/accessToken"):
+        return SandboxResponse(200, json: try exchange(call, for: "mobile"))
+      case ("DELETE", "iamessage/api/v2/authorization/authenticated/access-token"),
+        ("POST", "iamessage/v1/authorization/revokeToken"):
         try revoke(call)
         return SandboxResponse(204)
-      case ("POST", "iamessage/api/v2/authorization/unauthenticated/access-token"):
-        return SandboxResponse(200, json: try makeGuest(call))
-      case ("GET", "iamessage/api/v2/authorization/continuation-access-token"):
+      case ("POST", "iamessage/api/v2/authorization/unauthenticated/access-token"),
+        ("POST", "iamessage/v1/authorization/unauthenticated/accessToken"):
+        return SandboxResponse(200, json: try makeGuest(call, for: call.path[1] == "v1" ? "mobile" : "api"))
+      case ("POST", "iamessage/v1/authorization/unauthenticated/persistedToken"):
+        return SandboxResponse(200, json: try makePersistedGuest(call))
+      case ("POST", "iamessage/v1/authorization/renewToken"):
+        return SandboxResponse(200, json: try renewGuest(call))
+      case ("GET", "iamessage/api/v2/authorization/continuation-access-token"),
+        ("GET", "iamessage/v1/authorization/continuityAccessToken"):
         return SandboxResponse(200, json: try continuation(call))
+      case ("POST", "iamessage/v1/device/registerDeviceCapabilities"):
+        try registerDevice(call)
+        return SandboxResponse(204)
       case ("POST", "iamessage/api/v2/conversation"): return try openConversation(call)
       case ("GET", "iamessage/api/v2/conversation/list"): return SandboxResponse(200, json: try conversations(call))
+      case ("DELETE", let path) where path.hasPrefix("iamessage/api/v2/conversation/"):
+        return try closeConversation(call)
+      case ("GET", "eventrouter/v1/sse"): return try openStream(call)
       case ("GET", "embeddedservice/v1/embedded-service-config"):
         return SandboxResponse(200, json: Self.configuration(of: try deployment(call.query["esConfigName"])))
       case ("GET", "embeddedservice/v1/businesshours"):
@@ -64,9 +109,11 @@ struct InAppBackend: SandboxBackend {
     }
   }
 
-  /// Returns the deployment of a name, and throws for an unknown one.
-  func deployment(_ name: String?) throws(InAppRefusal) -> String {
-    guard let name, Self.deployments[name] != nil else { throw .notFound("Deployment") }
+  /// Returns the name of a deployment, and throws for an unknown one, or one of another type.
+  func deployment(_ name: String?, type: String? = nil) throws(InAppRefusal) -> String {
+    guard let name, let found = Self.deployments[name], type == nil || found.type == type else {
+      throw .notFound("Deployment")
+    }
     return name
   }
 
@@ -78,34 +125,14 @@ struct InAppBackend: SandboxBackend {
     return (text, access)
   }
 
-  private mutating func openConversation(_ call: BackendCall) throws(InAppRefusal) -> SandboxResponse {
-    let access = try authorized(call).access
-    guard let id = JSON(parsing: call.body)?["conversationId"]?.stringValue, UUID(uuidString: id) != nil,
-      id == id.lowercased()
-    else { throw InAppRefusal(400, "conversationId must be a UUID in lower case") }
-    if let known = conversations[id] {
-      guard known.owner == access.subject, known.deployment == access.deployment else {
-        throw InAppRefusal(403, "Forbidden", note: "the conversation is another user's")
-      }
-      return SandboxResponse(200, json: ["conversationId": .string(id)])
-    }
-    conversations[id] = .init(owner: access.subject, deployment: access.deployment)
-    return SandboxResponse(201, json: ["conversationId": .string(id)])
-  }
-
-  private func conversations(_ call: BackendCall) throws(InAppRefusal) -> JSON {
-    let access = try authorized(call).access
-    let own = conversations.entries.filter { $0.value.owner == access.subject }
-    return ["conversations": .array(own.map { ["conversationId": .string($0.key)] })]
-  }
-
   /// Returns a deployment's configuration.
   static func configuration(of name: String) -> JSON {
-    [
+    let deployment = deployments[name]
+    return [
       "embeddedServiceConfig": [
-        "name": .string(name), "deploymentType": "api", "forms": [],
+        "name": .string(name), "deploymentType": .string(deployment?.type ?? "api"), "forms": [],
         "embeddedServiceMessagingChannel": [
-          "channelAddressIdentifier": "sandbox-channel", "authMode": .string(deployments[name] ?? "UnAuth"),
+          "channelAddressIdentifier": "sandbox-channel", "authMode": .string(deployment?.authMode ?? "UnAuth"),
         ],
       ]
     ]

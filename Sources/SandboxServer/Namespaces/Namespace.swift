@@ -13,6 +13,8 @@ actor Namespace {
   var sockets = SocketRoom()
   /// The requests to `GET /_log` that wait for entries.
   var readers = WaitingRoom()
+  /// The streams that wait for events.
+  private var listeners = WaitingRoom()
   private let machine: @Sendable () -> Date
 
   init(machine: @escaping @Sendable () -> Date = { Date() }) {
@@ -24,6 +26,7 @@ actor Namespace {
   func reply(to request: SandboxRequest, path: [String], origin: String) async -> SandboxReply {
     if let name = path.first, name.hasPrefix("_") {
       var response = await control(request, path: path, origin: origin)
+      listeners.wake()
       stamp(&response)
       return .send(response)
     }
@@ -34,7 +37,8 @@ actor Namespace {
     case .send(var response):
       stamp(&response)
       log.finish(index, status: response.status, note: response.note)
-      return .send(response)
+      guard let stream = response.stream, let prefix = path.first else { return .send(response) }
+      return .stream(response, OpenStream(namespace: self, prefix: prefix, stream: stream))
     case .cut(var response):
       stamp(&response)
       log.finish(index, status: response.status, note: "cut in the middle of the body")
@@ -42,7 +46,7 @@ actor Namespace {
     case .upgrade(let socket):
       log.finish(index, status: 101, note: nil, socket: socket.id)
       return reply
-    case .drop, .sendAndClose:
+    case .drop, .sendAndClose, .stream:
       log.finish(index, status: nil, note: "closed without a response")
       return reply
     }
@@ -91,6 +95,17 @@ actor Namespace {
     return !Task.isCancelled
   }
 
+  /// Returns what a stream sends next: events, or a ping after a silence. `nil` when the stream is over.
+  func part(of stream: ResponseStream, from prefix: String) async -> (text: String, after: Int)? {
+    guard let part = backends[prefix]?.part(of: stream, at: clock.now) else { return nil }
+    if !part.text.isEmpty { return part }
+    guard let place = listeners.enter() else { return nil }
+    await place.wait(milliseconds: stream.pingMilliseconds)
+    listeners.leave(place)
+    guard !Task.isCancelled, let next = backends[prefix]?.part(of: stream, at: clock.now) else { return nil }
+    return next.text.isEmpty ? ("event: ping\ndata: {}\n\n", next.after) : next
+  }
+
   private func perform(_ request: SandboxRequest, path: [String], origin: String) -> SandboxReply {
     guard let prefix = path.first, backends[prefix] != nil else {
       let known = BackendList.all.map { "/\($0.prefix)" }.joined(separator: ", ")
@@ -106,6 +121,7 @@ actor Namespace {
     if request.isUpgrade { return upgrade(request, call, of: prefix, path: path) }
     let response = backends[prefix]?.respond(to: call) ?? SandboxResponse(404)
     deliver(from: prefix)
+    listeners.wake()
     return .send(response)
   }
 

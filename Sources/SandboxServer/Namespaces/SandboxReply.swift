@@ -10,6 +10,8 @@ enum SandboxReply: Equatable, Sendable {
   case drop
   /// Sends the response, then closes the connection, since the following bytes can't be understood.
   case sendAndClose(SandboxResponse)
+  /// Sends the response's head, and then events.
+  case stream(SandboxResponse, OpenStream)
   /// Turns the connection into a WebSocket.
   case upgrade(OpenSocket)
 }
@@ -41,5 +43,25 @@ struct OpenSocket: Sendable {
 extension OpenSocket: Equatable {
   static func == (one: OpenSocket, other: OpenSocket) -> Bool {
     one.id == other.id && one.namespace === other.namespace
+  }
+}
+
+/// A stream of server-sent events as the connection sees it.
+struct OpenStream: Sendable {
+  let namespace: Namespace
+  let prefix: String
+  var stream: ResponseStream
+
+  /// Returns the next bytes, which may be a ping; `nil` when the stream is over.
+  mutating func next() async -> Data? {
+    guard let part = await namespace.part(of: stream, from: prefix) else { return nil }
+    stream.after = part.after
+    return Data(part.text.utf8)
+  }
+}
+
+extension OpenStream: Equatable {
+  static func == (one: OpenStream, other: OpenStream) -> Bool {
+    one.stream == other.stream && one.namespace === other.namespace
   }
 }

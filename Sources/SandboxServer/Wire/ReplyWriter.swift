@@ -10,6 +10,10 @@ enum ReplyWriter {
       HTTPResponse(webSocket: DroppedConnection())
     case .send(let response):
       plain(response, to: method)
+    case .stream(let response, let stream):
+      HTTPResponse(
+        statusCode: statusCode(response.status), headers: headers(of: response),
+        body: HTTPBodySequence(from: EventBody(stream: stream)))
     case .sendAndClose(var response):
       closing(&response, sending: response.body.count)
     case .cut(var response):

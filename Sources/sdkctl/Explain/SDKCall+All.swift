@@ -236,6 +236,15 @@ extension SDKCall {
         """),
     .init(
       kind: "salesforce.messaging",
+      names: ["CoreFactory.provide(deviceToken:)", "provideDeviceToken(_:)", "registerDevice", "deregisterDevice()"],
+      methods: ["push.register", "push.unregister", "messagingInApp.deregisterDevice"],
+      events: [.pushRegistered, .pushUnregistered],
+      difference: """
+        Only with `api = "v1"`. The device's address needs a user here: without one the call fails with \
+        `notAuthenticated`. A logout ends the registration too, unless `deregisterDevice` is false.
+        """),
+    .init(
+      kind: "salesforce.messaging",
       names: ["clearStorage(_:clearAuthorization:)", "destroyStorage(andAuthorization:)"],
       methods: ["messagingInApp.clearStorage"],
       events: [.identityWiped, .userLoggedOut],

@@ -7,6 +7,13 @@ struct InAppDesk {
   static let revokeRoute = "DELETE /iamessage/api/v2/authorization/authenticated/access-token"
   static let mint = "'\(Program.path("sdk-sandbox"))' mint --sdk salesforce.messaging"
 
+  /// The settings of an instance for v1 of the API, and of one for its guests.
+  static let mobile: JSONObject = ["api": "v1", "developer_name": "Sandbox_Mobile"]
+  static let mobileGuest: JSONObject = [
+    "api": "v1", "developer_name": "Sandbox_Mobile_Guests", "user_verification": "off",
+  ]
+  static let renewalRoute = "POST /iamessage/v1/authorization/renewToken"
+
   let desk: Desk
   let line: Line
 
@@ -116,8 +123,16 @@ struct InAppDesk {
 
   /// Returns the access tokens that the vendor has issued, oldest first.
   func issued() throws -> [JSON] {
-    try desk.vendor.request("GET", "/_state")["sm"]?["accessTokens"]?.arrayValue ?? []
+    try listed("accessTokens")
   }
+
+  /// Returns a list of the vendor's state.
+  func listed(_ name: String) throws -> [JSON] {
+    try desk.vendor.request("GET", "/_state")["sm"]?[name]?.arrayValue ?? []
+  }
+
+  /// Returns the number of requests to a route of v1.
+  func count(_ name: String) throws -> Int { try desk.vendor.count("POST", "/\(name)") }
 
   /// Makes the vendor refuse the access tokens that a user has had so far.
   func revoke(_ user: String = "alice") throws {

@@ -150,6 +150,19 @@ import Testing
     }
   }
 
+  @Test("Each generation of the API has its defaults")
+  func eachGenerationHasItsDefaults() throws {
+    let (v2, v1) = (try settings(), try settings(["api": "v1"]))
+    #expect(v2.generation == .v2)
+    #expect([v2.replacesGuests, v1.replacesGuests] == [true, false])
+    #expect([v2.sendsDeviceIdOfGuests, v1.sendsDeviceIdOfGuests] == [false, true])
+    #expect(try settings(["api": "v1", "guest_end": "new"]).replacesGuests)
+    #expect(try !settings(["guest_end": "hold"]).replacesGuests)
+    #expect(try !settings(["api": "v1", "send_device_id": "never"]).sendsDeviceIdOfGuests)
+    #expect(v1.generation.paths.user == "/iamessage/v1/authorization/authenticated/accessToken")
+    #expect(!KernelRelease.text.isEmpty)
+  }
+
   @Test("An organisation's exchanges are limited, and logins go first")
   func anOrganisationsExchangesAreLimited() {
     let budget = MessagingInAppBudget()

@@ -9,6 +9,10 @@ extension DemoAccounts {
   public static let inAppDeployment = "Sandbox_Api"
   /// The developer name of the deployment whose users are guests.
   public static let inAppGuestDeployment = "Sandbox_Guests"
+  /// The developer name of the deployment for v1 of the API whose users prove who they are.
+  public static let inAppMobileDeployment = "Sandbox_Mobile"
+  /// The developer name of the deployment for v1 of the API whose users are guests.
+  public static let inAppMobileGuestDeployment = "Sandbox_Mobile_Guests"
   /// The issuer of the keyset.
   public static let inAppIssuer = "https://customer.example.test"
   /// The id of the key in the keyset.

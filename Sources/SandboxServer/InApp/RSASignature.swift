@@ -34,6 +34,14 @@ enum RSASignature {
   /// Returns the public half of a private key, in PEM; an empty text if it is none.
   static func publicKey(of key: String) -> String { privateKey(key)?.publicKey.pemRepresentation ?? "" }
 
+  /// Returns a public key in PEM from the members `n` and `e` of a JWK; `nil` if they are none.
+  static func publicKey(modulus: String?, exponent: String?) -> String? {
+    guard let modulus = modulus.flatMap({ HS256.bytes(base64URL: $0[...]) }),
+      let exponent = exponent.flatMap({ HS256.bytes(base64URL: $0[...]) })
+    else { return nil }
+    return (try? _RSA.Signing.PublicKey(n: modulus, e: exponent))?.pemRepresentation
+  }
+
   private static func privateKey(_ text: String) -> _RSA.Signing.PrivateKey? {
     Data(base64Encoded: text).flatMap { try? _RSA.Signing.PrivateKey(derRepresentation: $0) }
   }
