@@ -1,7 +1,7 @@
 extension HelpText {
   /// The help on controlling a running sandbox.
   static let control = """
-    CONTROL (S=http://127.0.0.1:PORT; SDK is zm, zs, sf, sm, zc or ed)
+    CONTROL (S=http://127.0.0.1:PORT; SDK is \(prefixes))
       The next responses of a route; * is one segment, ** at the end any number:
         curl $S/_control -d '{"route":"POST /v2/apps/*/login","status":401}'
       Members: route, method, times (a number or "forever"), status, body,
@@ -29,11 +29,7 @@ extension HelpText {
       (zm) or a client (sf), leaves a chat account without a secret (zc), brings back
       the demo secret (zs):
         curl $S/_keys
-        curl $S/_keys -d '{"kid":"app_new","secret":"another-secret"}'
-        curl $S/_keys -d '{"sdk":"zs","kid":"vendor","secret":"…"}'    or customer
-        curl $S/_keys -d '{"sdk":"sf","kid":"CLIENT-ID","secret":"…"}'
-        curl $S/_keys -d '{"sdk":"zc","kid":"ACCOUNT-KEY","secret":"regenerated"}'
-        curl $S/_keys -d '{"sdk":"sm","kid":"KEY","secret":"a public key in PEM"}'
+    \(keys)
       Refuse every token that a user has so far; for sf, kind (access or refresh)
       leaves those of the other:
         curl $S/_revoke -d '{"externalId":"alice"}'
@@ -41,30 +37,8 @@ extension HelpText {
       Behaviour; null is the default again:
         curl $S/_options
         curl $S/_options -d '{"sdk":"zs","customer":"down"}'
-        zs  customer        the customer's JWT endpoint: up, down, json (takes no
-                            forms), failing, nonsense
-            refusedIds      unique ids that it no longer takes: ["alice:1"]
-            authentication  what settings say: jwt or anonymous
-            userId          user_id of exchanges: number, text, word, fraction,
-                            object, null, missing
-        sf  rotating        refresh tokens rotate: true or false, whatever the grant
-            ttl             lifetime of access tokens in seconds
-            instance        name of the instance that instance_url is from now on:
-                            …/sf/instances/NAME
-        sm  ttl             lifetime of access tokens in seconds
-            guest           each exchange is answered with a guest's token
-            noActiveSchemes the channel has no active user verification
-            subject         whom access tokens are issued for, whatever the JWT says
-            accessToken     the access token of each exchange
-            lastEventId     the number in the answers of exchanges
-        zc  expiresIn       expires_in, in seconds
-            failureStatus   HTTP status of a refused exchange
-            externalIdMax   longest external_id
-      Salesforce: a first set of tokens. Further members: client_id, ttl (seconds),
-      rotating, refreshable, community (each true or false):
-        curl $S/_grant -d '{"user":"alice","ttl":60,"rotating":true}'
-      Chat: drop a visitor; "banned":false lifts it:
-        curl $S/_ban -d '{"externalId":"alice"}'    or "mid"
+    \(options)
+    \(ownControl)
       Users, clients, sessions; DELETE starts afresh:
         curl $S/_state
         curl -X DELETE $S/_state

@@ -8,8 +8,6 @@ enum HelpText {
 
     \(accounts)
 
-    \(edna)
-
     NAMESPACES
       /ns/NAME before any path (/ns/t1/zm/…, /ns/t1/_control) is a copy with its
       own users, keys, options, scripts, clock and log. DELETE /ns/NAME forgets it.
@@ -21,15 +19,6 @@ enum HelpText {
 }
 
 extension HelpText {
-  /// The help on the edna installation.
-  static let edna = """
-    EDNA (rest_url http://127.0.0.1:PORT/ed, WebSocket ws://127.0.0.1:PORT/ed/ws)
-      providerUid     \(DemoAccounts.providerUID)
-      public key      publicKey in GET /_keys: for identifiers encrypted with RSA
-                      (OAEP with SHA-256 or SHA-1, PKCS #1; base64)
-      users           any client id, without a token until POST /_tokens names one
-    """
-
   /// The help on controlling WebSockets.
   static let sockets = """
     WEBSOCKETS (/zm/faye, /zc/mediator, /ed/ws; in a namespace as everything is)

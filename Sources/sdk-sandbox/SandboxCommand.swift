@@ -10,7 +10,7 @@ struct SandboxCommand: AsyncParsableCommand {
     commandName: "sdk-sandbox",
     abstract: "A development server that stands in for the SDKs' vendors.",
     usage:
-      "sdk-sandbox [--port <port>]\nsdk-sandbox mint [--sdk messaging|chat|salesforce.messaging] --external-id <external-id> [<options>]",
+      "sdk-sandbox [--port <port>]\nsdk-sandbox mint [--sdk SDK] --external-id <external-id> [<options>]",
     discussion: HelpText.discussion,
     subcommands: [MintCommand.self])
 

@@ -6,14 +6,7 @@ import Testing
 @Suite struct BadPortTests {
   static let ports = ["0", "65536", "70000", "2147483648", "9223372036854775808"]
 
-  private static let urls: [(kind: String, setting: String)] = [
-    (KindSample.messaging.kind, "base_url"), (KindSample.messaging.kind, "settings_url"),
-    (KindSample.messaging.kind, "realtime_url"),
-    (KindSample.support.kind, "base_url"), (KindSample.salesforce.kind, "login_url"),
-    (KindSample.edna.kind, "rest_url"),
-    (KindSample.edna.kind, "ws_url"), (KindSample.chat.kind, "id_url"), (KindSample.chat.kind, "mediator_url"),
-    (KindSample.inapp.kind, "base_url"),
-  ]
+  private static let urls = KindSample.all.flatMap { sample in sample.urls.map { (sample.kind, $0) } }
 
   @Test("A definition's URL with such a port is refused, and port 65535 is taken", arguments: urls)
   func definitions(kind: String, setting: String) throws {

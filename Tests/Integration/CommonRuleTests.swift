@@ -202,12 +202,7 @@ import Testing
     let (desk, line) = try open(sample)
     _ = try desk.signIn("a", sample, as: "alice", on: line)
     try line.call("storage.put", ["instance": "a", "key": "draft", "value": 1])
-    let members = [
-      "zm": "app_id", "zs": "app_id", "sf": "client_id", "zc": "account_key", "ed": "rest_url", "sm": "developer_name",
-    ]
-    let member = members[sample.sdk]
-    let value = sample.sdk == "ed" ? "http://127.0.0.1:9/ed" : "another-one-0001"
-    try line.call("instance.update", ["instance": "a", "settings": [member ?? "": .string(value)]])
+    try line.call("instance.update", ["instance": "a", "settings": .object(sample.otherBackend)])
     #expect(try line.answer(line.begin("token.get", ["instance": "a"]))["result"] == nil)
     #expect(try line.call("instance.currentUser", ["instance": "a"])["authenticationType"] == "unauthenticated")
     #expect(try line.call("storage.get", ["instance": "a", "key": "draft"])["value"] == .null)

@@ -4,16 +4,10 @@ import Testing
 
 /// A vendor that begins its answer and never ends it.
 @Suite struct StalledVendorTests {
-  /// The settings that name the vendor's HTTP backend.
-  private static let urls = [
-    KindSample.messaging.kind: "base_url", KindSample.support.kind: "base_url", KindSample.salesforce.kind: "login_url",
-    KindSample.chat.kind: "id_url", KindSample.edna.kind: "rest_url", KindSample.inapp.kind: "base_url",
-  ]
-
   private func create(
     _ sample: KindSample, at server: StallingServer, timeout: JSON, on line: Line, in desk: Desk
   ) throws {
-    let name = try #require(Self.urls[sample.kind])
+    let name = try #require(sample.urls.first)
     var settings: JSONObject = ["timeout": timeout]
     // Account settings that can't be read are `network`, whatever the reason (S3).
     if sample.kind == KindSample.support.kind { settings["authentication"] = "jwt" }

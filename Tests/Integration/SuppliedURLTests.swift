@@ -338,18 +338,15 @@ struct SuppliedURLTests {
 
   @Test("No kind follows a redirect", arguments: KindSample.all)
   func redirects(sample: KindSample) throws {
-    let settings: [String: String] = [
-      KindSample.messaging.kind: "base_url = \"https://own.test/redirect\"\napp_id = \"a\"",
-      KindSample.support.kind: "base_url = \"https://own.test/redirect\"\napp_id = \"a\"\nclient_id = \"c\"",
-      KindSample.salesforce.kind:
-        "client_id = \"C\"\nclient_secret = \"\(Self.secret)\"\nlogin_url = \"https://own.test/redirect\"\nservices = [\"cases\"]",
-      KindSample.chat.kind: "account_key = \"k\"\nid_url = \"https://own.test/redirect\"\nfallback = \"fail\"",
-      KindSample.edna.kind: "rest_url = \"https://own.test/redirect\"\nws_url = \"wss://own.test/redirect\"",
-      KindSample.inapp.kind:
-        "base_url = \"https://own.test/redirect\"\norg_id = \"00D000000000001\"\ndeveloper_name = \"d\"",
+    // What else a kind needs to get as far as a request.
+    let more: [String: JSONObject] = [
+      KindSample.salesforce.kind: ["client_secret": .string(Self.secret)], KindSample.chat.kind: ["fallback": "fail"],
     ]
+    let settings = sample.settings(http: "https://own.test/redirect", ws: "wss://own.test/redirect").merged(
+      with: more[sample.kind] ?? [:])
+    let lines = settings.members.map { "\($0.key) = \(JSONWriter.text(of: $0.value))" }
     let (desk, trap) = try open { desk in
-      [("desk", "kind = \"\(sample.kind)\"\n[settings]\n\(settings[sample.kind] ?? "")")]
+      [("desk", "kind = \"\(sample.kind)\"\n[settings]\n\(lines.joined(separator: "\n"))")]
     }
     let line = try desk.connect()
     var (method, params) = try sample.signIn(desk.vendor, "desk", "alice")

@@ -1,4 +1,5 @@
 """Vendors and token providers that fail."""
+import facts
 from actors import Actor
 from answers import ENDS, LIES
 from outside import LISTED
@@ -6,8 +7,10 @@ from outside import LISTED
 ROUTES = [
     "POST /v2/apps/*/login", "POST /v2/apps/*/appusers/*/logout", "/zm/**", "/access/sdk/jwt", "/zs/**", "/services/oauth2/token",
     "/services/oauth2/revoke", "/sf/**", "/authenticated/web/jwt", "/api/chat/config", "/ed/**", "WS /ed/ws registerDevice",
-    "WS /ed/ws CLIENT_OFFLINE", "WS /zm/faye /meta/subscribe", "/zm/faye",
-    "/iamessage/api/v2/authorization/authenticated/access-token", "/sm/**"]
+    "WS /ed/ws CLIENT_OFFLINE", "WS /zm/faye /meta/subscribe", "/zm/faye"]
+ROUTES += sorted({
+    route for kind in facts.ALL.values()
+    for route in (f"/{kind['sandbox']['prefix']}/**", kind["sandbox"].get("exchange")) if route} - set(ROUTES))
 WAYS = [
     {"status": 401}, {"status": 403}, {"status": 429, "headers": {"Retry-After": "1"}}, {"status": 500}, {"status": 503, "body": "x"},
     {"hang": True}, {"closeMidBody": True}, {"passThrough": True, "closeMidBody": True}, {"passThrough": True, "hang": True},

@@ -1,15 +1,13 @@
 """A caller who is no admin and supplies URLs of places that nobody allowed."""
 import base64, json
 
-import answers, kinds
+import answers, facts, kinds
 from actors import Actor
 from outside import OWN
 
 # The settings with a URL, by kind.
-SETTINGS = {
-    "m": ["base_url", "settings_url", "realtime_url", "channel_key"], "s": ["base_url"], "f": ["login_url"],
-    "c": ["id_url", "mediator_url"], "e": ["rest_url", "ws_url"],
-    "g": ["base_url"]}
+SETTINGS = {letter: kind["sandbox"]["urls"] for letter, kind in facts.ALL.items()}
+SETTINGS["m"] = [*SETTINGS["m"], "channel_key"]
 # What an instance that can't be reached answers, and a daemon that ends.
 BESIDES = {"instanceNotFound", "shuttingDown", "storeUnavailable", "tooManyInstances", "instanceExists"}
 

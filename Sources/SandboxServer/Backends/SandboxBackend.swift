@@ -14,6 +14,12 @@ protocol SandboxBackend: Sendable {
   /// The members that the backend accepts in `POST /_options`. Default: none.
   static var optionNames: [String] { get }
 
+  /// Whether users sign in with JWTs that the sandbox can make. Default: no.
+  static var mintsTokens: Bool { get }
+
+  /// Returns a JWT as the customer's server issues it.
+  static func mint(_ request: MintRequest) throws(MintMistake) -> String
+
   /// Creates a backend with the demo accounts and without any user.
   init()
 
@@ -92,6 +98,8 @@ protocol SandboxBackend: Sendable {
 extension SandboxBackend {
   static var controls: [String] { [] }
   static var optionNames: [String] { [] }
+  static var mintsTokens: Bool { false }
+  static func mint(_ request: MintRequest) throws(MintMistake) -> String { "" }
   var options: JSON { [:] }
 
   func part(of stream: ResponseStream, at now: Date) -> (text: String, after: Int)? { nil }

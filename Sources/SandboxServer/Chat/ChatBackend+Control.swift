@@ -88,3 +88,19 @@ extension ChatBackend {
     idTokens.change { if meant.contains($0.visitor) { $0.isRevoked = true } }
   }
 }
+
+/// The JWTs that the customer's server issues.
+extension ChatBackend {
+  static var mintsTokens: Bool { true }
+
+  static func mint(_ request: MintRequest) throws(MintMistake) -> String {
+    try request.check("secret", "name", "email")
+    var token = DemoChatToken(
+      externalID: request.user, secret: request.options["secret"] ?? DemoAccounts.chatSecret,
+      issuedAt: request.issuedAt)
+    token.lifetime = request.lifetime
+    token.name = request.claim("name", otherwise: token.name)
+    token.email = request.claim("email", otherwise: token.email)
+    return token.text
+  }
+}

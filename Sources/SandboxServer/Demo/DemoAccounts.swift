@@ -13,6 +13,9 @@ public enum DemoAccounts {
     kid: secret,
     "app_second": "sandbox-demo-secret-0002-protects-nothing",
   ]
+  /// The signing keys of the Messaging app with their secrets, one a line, for the help.
+  public static let keyList = keys.sorted { $0.key < $1.key }.map { "    \($0.key)  \($0.value)" }.joined(
+    separator: "\n")
   /// Example external ids of Messaging users. Any other id works too: a user is created at the first login.
   public static let externalIDs = ["alice", "bob", "carol"]
 }

@@ -75,3 +75,18 @@ public struct DemoIdentityToken: Sendable {
     return "\(input).\(HS256.base64URL(signature))"
   }
 }
+
+extension InAppBackend {
+  static var mintsTokens: Bool { true }
+
+  static func mint(_ request: MintRequest) throws(MintMistake) -> String {
+    try request.check("kid", "iss", "alg")
+    var token = DemoIdentityToken(subject: request.user, issuedAt: request.issuedAt)
+    token.lifetime = request.lifetime
+    token.kid = request.options["kid"] ?? token.kid
+    token.issuer = request.options["iss"] ?? token.issuer
+    token.algorithm = request.options["alg"] ?? token.algorithm
+    guard ["RS256", "RS512"].contains(token.algorithm) else { throw MintMistake(message: "--alg is RS256 or RS512.") }
+    return token.text
+  }
+}

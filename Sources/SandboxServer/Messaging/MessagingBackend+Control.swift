@@ -46,3 +46,22 @@ extension MessagingBackend {
     ]
   }
 }
+
+/// The JWTs that the customer's server issues.
+extension MessagingBackend {
+  static var mintsTokens: Bool { true }
+
+  static func mint(_ request: MintRequest) throws(MintMistake) -> String {
+    try request.check("kid", "secret", "name", "email", "scope")
+    let kid = request.options["kid"] ?? DemoAccounts.kid
+    guard let secret = request.options["secret"] ?? DemoAccounts.keys[kid] else {
+      throw MintMistake(message: "\(kid) is no demo key: give its --secret or --secret-file.")
+    }
+    var token = DemoToken(externalID: request.user, kid: kid, secret: secret, issuedAt: request.issuedAt)
+    token.lifetime = request.lifetime
+    token.scope = request.options["scope"] ?? "user"
+    token.name = request.claim("name")
+    token.email = request.claim("email")
+    return token.text
+  }
+}

@@ -14,6 +14,9 @@ extension KindSample {
     signIn: .init("messaging.loginUser", ["jwt": "{jwt}"]),
     signOut: .init("messaging.logoutUser"),
     exchange: "POST /v2/apps/*/login",
+    urls: ["base_url", "settings_url", "realtime_url"],
+    otherBackend: ["app_id": "another-one-0001"],
+    keepsUsers: true,
     unansweredPush: ["route": "PUT /v2/apps/*/appusers/*/clients/*", "hang": true])
 
   static let support = KindSample(
@@ -28,6 +31,8 @@ extension KindSample {
     signIn: .init("support.setIdentity", ["identity": ["type": "jwt", "token": "{user}:first"]]),
     signOut: .init("support.clearIdentity"),
     exchange: "POST /access/sdk/jwt",
+    urls: ["base_url"],
+    otherBackend: ["app_id": "another-one-0001"],
     unansweredPush: ["route": "POST /api/mobile/push_notification_devices.json", "hang": true])
 
   static let salesforce = KindSample(
@@ -48,6 +53,8 @@ extension KindSample {
         ],
       ]),
     signOut: .init("serviceChat.setAuthenticationSettings", ["service": "cases", "settings": nil]),
+    urls: ["login_url"],
+    otherBackend: ["client_id": "another-one-0001"],
     unansweredPush: ["route": "POST /services/data/**", "hang": true])
 
   static let chat = KindSample(
@@ -58,6 +65,8 @@ extension KindSample {
     signIn: .init("chat.setIdentity"),
     signOut: .init("chat.resetIdentity"),
     exchange: "POST /authenticated/web/jwt",
+    urls: ["id_url", "mediator_url"],
+    otherBackend: ["account_key": "another-one-0001"],
     replacesUsers: false)
 
   static let edna = KindSample(
@@ -75,6 +84,9 @@ extension KindSample {
     signOut: .init("chatCenter.logout", ["wait": true]),
     exchange: "GET /api/chat/config",
     lock: .init("chatCenter.deauthorizeUser"),
+    urls: ["rest_url", "ws_url"],
+    otherBackend: ["rest_url": "http://127.0.0.1:9/ed"],
+    keepsUsers: true,
     unansweredPush: ["route": "WS /ed/ws updateDevice", "drop": true])
 
   static let inapp = KindSample(
@@ -91,6 +103,9 @@ extension KindSample {
     signIn: .init("messagingInApp.setIdentityToken", ["identityToken": "{jwt}"]),
     signOut: .init("messagingInApp.revokeToken"),
     exchange: "POST /iamessage/api/v2/authorization/authenticated/access-token",
+    urls: ["base_url"],
+    otherBackend: ["developer_name": "another-one-0001"],
+    keepsUsers: true,
     unprobed: [
       "messagingInApp.setPassthrough", "messagingInApp.clearStorage", "messagingInApp.getContinuationToken",
       "messagingInApp.setHiddenPreChat", "messagingInApp.setLastEventId",

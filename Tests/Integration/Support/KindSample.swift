@@ -36,6 +36,12 @@ struct KindSample: Sendable, CustomTestStringConvertible {
   /// The vendor's route that accepts a user; `nil` for a sign-in without a request.
   let exchange: String?
   private let lockCall: Call?
+  /// The settings that are URLs. The first is that of the HTTP backend.
+  let urls: [String]
+  /// A change of the settings to another backend.
+  let otherBackend: JSONObject
+  /// Whether the user stays signed in when a logout can't reach the vendor.
+  let keepsUsers: Bool
   /// Whether another user may sign in before the present one has signed out.
   let replacesUsers: Bool
   /// The kind's methods whose calls the tests of their order leave out.
@@ -45,8 +51,8 @@ struct KindSample: Sendable, CustomTestStringConvertible {
 
   init(
     kind: String, sdk: String, settings: JSONObject, provider: String? = nil, signIn: Call, signOut: Call,
-    exchange: String? = nil, lock: Call? = nil, replacesUsers: Bool = true, unprobed: [String] = [],
-    unansweredPush: JSON? = nil
+    exchange: String? = nil, lock: Call? = nil, urls: [String], otherBackend: JSONObject, keepsUsers: Bool = false,
+    replacesUsers: Bool = true, unprobed: [String] = [], unansweredPush: JSON? = nil
   ) {
     self.kind = kind
     self.sdk = sdk
@@ -56,6 +62,9 @@ struct KindSample: Sendable, CustomTestStringConvertible {
     signOutCall = signOut
     self.exchange = exchange
     lockCall = lock
+    self.urls = urls
+    self.otherBackend = otherBackend
+    self.keepsUsers = keepsUsers
     self.replacesUsers = replacesUsers
     self.unprobed = unprobed
     self.unansweredPush = unansweredPush
@@ -67,13 +76,12 @@ struct KindSample: Sendable, CustomTestStringConvertible {
 
   /// The settings at the sandbox.
   func settings(_ vendor: Vendor) throws -> JSONObject {
-    try JSON.object(settingsText).filled { place in
-      switch place {
-      case "http": try vendor.base(sdk)
-      case "ws": try vendor.base(sdk, socket: true)
-      default: nil
-      }
-    }.objectValue ?? [:]
+    settings(http: try vendor.base(sdk), ws: try vendor.base(sdk, socket: true))
+  }
+
+  /// The settings at a backend with these URLs.
+  func settings(http: String, ws: String) -> JSONObject {
+    JSON.object(settingsText).filled { ["http": http, "ws": ws][$0] }.objectValue ?? [:]
   }
 
   /// The shell script of the provider for a user; `nil` where the SDK needs none.
@@ -88,7 +96,7 @@ struct KindSample: Sendable, CustomTestStringConvertible {
     let call = try signInCall.filled { place in
       switch place {
       case "user": return user
-      case "jwt": return try Vendor.mint(user, sdk == "zm" ? [] : ["--sdk", kind])
+      case "jwt": return try Vendor.mint(user, ["--sdk", kind])
       default:
         guard place.hasPrefix("grant.") else { return nil }
         if grant == nil { grant = try vendor.request("POST", "/_grant", ["user": .string(user)]) }
