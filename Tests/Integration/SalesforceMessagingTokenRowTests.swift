@@ -514,6 +514,8 @@ import Testing
     try desk.signIn(jwt)
     let hints = try desk.events("userLoggedIn").last?["data"]?["hints"]?.arrayValue ?? []
     #expect(hints.contains { $0.stringValue?.hasPrefix("user_verification:") == true })
+    let found = try desk.desk.sdkctl("doctor", "-o", "json").output
+    #expect(found.contains("desk: the last login has the hint user_verification: "))
   }
 
   @Test("A captcha is not supported, and the vendor's message says so")

@@ -292,6 +292,33 @@ import Testing
     #expect(!run.calls.contains { $0.method == "storage.list" })
   }
 
+  @Test("The hints of the last login on an instance with a user are warnings")
+  func theHintsOfTheLastLoginAreWarnings() async throws {
+    func login(_ id: String, _ hints: [JSON]) -> JSON {
+      ["instance": .string(id), "type": "userLoggedIn", "data": ["hints": .array(hints)]]
+    }
+    let run = Run()
+    _ = await run.status("--socket", "/no/such/place/s", "doctor", "--timeout", "5m", "-o", "json") { method, params in
+      switch method {
+      case "daemon.info": return ["name": "sdkd", "version": "0.0.9", "pid": 1]
+      case "instance.list":
+        return [
+          "instances": .array(
+            ["desk", "gone"].map { id in
+              Samples.instance(id, state: id == "desk" ? "authenticated" : "loggedOut")
+            })
+        ]
+      case "events.list":
+        guard params["since"] == nil else { return ["events": [login("desk", ["nearExpiry", "iss: another one"])]] }
+        return ["events": [login("desk", ["iss: an old one"]), login("gone", ["iss: a third"])], "next": "c"]
+      default: return [:]
+      }
+    }
+    let found = try JSONParser.parse(run.output).arrayValue?.filter { $0["check"] == "login" } ?? []
+    #expect(found.map { $0["message"] } == ["desk: the last login has the hint iss: another one"])
+    #expect(found.first?["status"] == "warning")
+  }
+
   @Test("A configuration file that is named and does not exist is a failure")
   func missingConfiguration() async {
     let run = Run()

@@ -49,7 +49,8 @@ struct Doctor {
     let uid = info["pid"]?.intValue.flatMap(ProcStatus.uid)
     add(
       instances.flatMap { ProviderCheck(instance: $0, daemon: uid, place: place).findings }, next: "the instances")
-    add(instances.flatMap { Self.state(of: $0, place) }, next: "the vendors")
+    add(instances.flatMap { Self.state(of: $0, place) }, next: "the logins")
+    add(await LoginCheck(context: context).findings(instances, place), next: "the vendors")
     let vendors = VendorCheck(
       origins: VendorCheck.origins(of: instances, document), proxy: info["proxy"]?["url"]?.stringValue,
       exceptions: info["proxy"]?["exceptions"]?.arrayValue?.compactMap(\.stringValue) ?? [],

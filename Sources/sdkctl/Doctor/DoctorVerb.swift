@@ -6,7 +6,7 @@ struct DoctorVerb: Verb {
     verb: "doctor", abstract: "Look for what may be wrong, and say what to do about it.",
     discussion: """
       Looks, with the rights of whoever runs it, at the socket, the daemon and its health, your rights, the \
-      configuration, instances that need a credential, token providers, the vendors' servers and their clocks, the key, \
+      configuration, instances that need a credential, hints of logins, token providers, the vendors' servers and their clocks, the key, \
       the disk, the clock and the journal. What it can't look at it says. Exit status 1 when something is failing; \
       warnings are no failure. A daemon that does not answer within 3 s, or --timeout, is reported with the state of \
       its unit and its restarts. The vendors are asked by curl, for the head of their first page.

@@ -26,7 +26,7 @@ final class ContractExamples {
     "chatCenter.authorize", "chatCenter.updateData", "chatCenter.getChat", "chatCenter.logout",
     "chatCenter.deauthorizeUser", "messagingInApp.setHiddenPreChat", "messagingInApp.setIdentityToken",
     "messagingInApp.getContinuationToken", "messagingInApp.setLastEventId", "messagingInApp.setPassthrough",
-    "messagingInApp.clearStorage", "messagingInApp.revokeToken", "instance.delete",
+    "messagingInApp.deregisterDevice", "messagingInApp.clearStorage", "messagingInApp.revokeToken", "instance.delete",
   ]
 
   private let desk: Desk
