@@ -106,6 +106,7 @@ CHANGES = {
     "messagingInApp.setPassthrough": lambda d: reading(d, "g") | {"accessToken": f"{answers.MARK}.{d.user()}.x"},
     "messagingInApp.revokeToken": lambda d: reading(d, "g") | d.random.choice([{}, {"localOnly": True}]),
     "messagingInApp.clearStorage": lambda d: reading(d, "g") | d.random.choice([{}, {"clearAuthorization": False}]),
+    "messagingInApp.deregisterDevice": lambda d: reading(d, "g"),
     "messagingInApp.setHiddenPreChat": lambda d: reading(d, "g") | {"fields": d.random.choice([None, {"a": "b"}])},
     "messagingInApp.setLastEventId": lambda d: reading(d, "g") | {"lastEventId": str(d.random.randint(0, 99)), "storageEpoch": "0-0"},
     "chatCenter.authorize": lambda d: d.sign_in("e") | {"wait": d.random.random() < 0.5},

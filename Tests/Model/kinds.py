@@ -53,7 +53,13 @@ def sign_out(letter):
 def sent_user(method, params):
     """The user whom a sign-in is for."""
     jwt = params.get("jwt") or params.get("identityToken")
-    return claims(jwt).get("external_id", claims(jwt).get("sub")) if jwt else None
+    return owner(jwt) if jwt else None
+
+
+def owner(token):
+    """The user's id at the customer in a JWT, of theirs or of the vendor."""
+    found = claims(token)
+    return found.get("external_id") or str(found.get("sub", "")).rpartition("uid:")[2] or None
 
 
 def claims(token):
@@ -96,10 +102,8 @@ class Names:
             self.learn("zc", token["idToken"], token.get("externalId"))
 
     def of_token(self, letter, token):
-        if letter == "m":
-            return claims(token).get("external_id")
-        if letter == "g":
-            return claims(token).get("sub", "").partition("uid:")[2] or None
+        if letter in "mg":
+            return owner(token)
         if letter == "e":
             return token.split(".")[1] if token.startswith(answers.MARK) else None
         return self.user(KINDS[letter][1], token)

@@ -2,7 +2,7 @@
 import itertools
 
 from answers import MARK
-from kinds import claims
+from kinds import owner
 from loopback import Refused
 
 
@@ -11,7 +11,7 @@ def person(token):
     if not isinstance(token, str):
         return None
     if token.startswith("eyJ"):
-        return claims(token).get("external_id")
+        return owner(token)
     head, mark, rest = token.partition(MARK + ".")
     if mark:
         return rest.split(".")[0]

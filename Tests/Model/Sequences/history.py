@@ -2,7 +2,7 @@
 import base64, json, re
 
 from answers import MARK
-from kinds import claims
+from kinds import owner
 
 PEOPLE = ("alice", "bob", "carol")
 NUMBERS = {str(360_000 + sum(user.encode())): user for user in PEOPLE}
@@ -14,7 +14,7 @@ def people_in(value):
     """The people whom a text of the daemon names: by name, by an id, in a token or in a header."""
     text = json.dumps(value)
     found = set(re.findall(rf"(?:\b|id-|005)({'|'.join(PEOPLE)})\b", text))
-    found |= {claims(token).get("external_id") for token in re.findall(r"eyJ[\w-]+\.[\w-]+\.[\w-]+", text)}
+    found |= {owner(token) for token in re.findall(r"eyJ[\w-]+\.[\w-]+\.[\w-]+", text)}
     for encoded in re.findall(r"Basic ([\w+/=]+)", text):
         found |= people_in(base64.b64decode(encoded).decode(errors="replace"))
     found |= {user for number, user in NUMBERS.items() if re.search(rf"\b{number}\b", text)}

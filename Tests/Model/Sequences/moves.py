@@ -90,6 +90,8 @@ class Moves:
             return "chatCenter.authorize", params, more
         if self.letter == "s":
             return "support.setIdentity", {"identity": {"type": "jwt", "token": given}}, more
+        if self.letter == "g":
+            return "messagingInApp.setIdentityToken", {"identityToken": given}, more
         return "messaging.loginUser" if self.letter == "m" else "chat.setIdentity", {"jwt": given}, more
 
     def ask_in(self, step):
@@ -103,7 +105,7 @@ class Moves:
         return method, params | self.service(step), {"user": None}
 
     def sign_out_local(self, step):
-        return "messaging.logoutUser", {"localOnly": True}, {"user": None}
+        return kinds.sign_out(self.letter)[0], {"localOnly": True}, {"user": None}
 
     def deauthorize(self, step):
         return "chatCenter.deauthorizeUser", {}, {"user": None}

@@ -7,19 +7,21 @@ USERS = ["alice", "alice", "bob", "bob", "carol"]
 ROUTES = {
     "m": ["login", "login", "logout", "user", "push", "anonymous"], "s": ["exchange", "exchange", "push", "settings"],
     "f": ["refresh", "revocation", "revocation", "user", "push"], "c": ["exchange"],
+    "g": ["exchange", "exchange", "revoke", "continuation"],
     "e": ["config", "history", "history", "registerDevice", "INIT_CHAT", "CLIENT_INFO", "CLIENT_OFFLINE"]}
-LEAVING = {"m": ["logout"], "f": ["revocation"], "e": ["CLIENT_OFFLINE"]}
+LEAVING = {"m": ["logout"], "g": ["revoke"], "f": ["revocation"], "e": ["CLIENT_OFFLINE"]}
 FAULTS = ["503", "503", "refusal", "hang", "cut"]
 WAYS = ["good", "good", "late", "silent", "error", "no", "deny"]
 # What an instance is created with, beside what it needs.
 SETTINGS = {
     "e": [{"on_switch": "logout"}, {"retry_logout": True}, {"on_switch": "logout", "retry_logout": True}],
-    "m": [{"anonymous": "never"}]}
+    "m": [{"anonymous": "never"}],
+    "g": [{"keep_identity_token": True}, {"sign_in": "on_demand"}]}
 # Every kind has these; a step that occurs twice is twice as likely.
 READS = ["token", "token", "open", "user", "get", "refresh", "pushes"]
 CHANGES = ["put", "put", "remove", "label", "push"]
 OWN = {
-    "m": ["sign_out local"], "s": ["ask_in", "ask_in"], "f": ["push", "push", "push"], "c": [],
+    "m": ["sign_out local"], "g": ["sign_out local"], "s": ["ask_in", "ask_in"], "f": ["push", "push", "push"], "c": [],
     "e": ["deauthorize", "update_data", "update_data", "prefill", "chat", "chat", "chat"]}
 
 

@@ -1,8 +1,9 @@
-"""The vendors' sides of the kinds of Zendesk, as far as the sequences need them, and the table of those that sequences play."""
+"""The vendors' sides of the kinds of Zendesk, as far as the sequences need them, and the table of all kinds."""
 import json, urllib.parse
 
 from backend import Backend, person
 from edna import Edna
+from inapp import InApp
 from salesforce import Salesforce
 
 
@@ -87,4 +88,4 @@ class Chat(Backend):
         return "exchange", entry, exchange
 
 
-BACKENDS = {"m": Messaging, "s": Support, "f": Salesforce, "c": Chat, "e": Edna}
+BACKENDS = {"m": Messaging, "s": Support, "f": Salesforce, "c": Chat, "e": Edna, "g": InApp}

@@ -9,7 +9,7 @@ struct SecretSource: Sendable {
   /// The directory of the unit's credentials; `nil` when systemd passed none.
   let credentialsDirectory: String?
 
-  /// The longest secret, in bytes. Secrets of the six SDKs are far shorter.
+  /// The longest secret, in bytes. Secrets of the SDKs are far shorter.
   static let maximumBytes = 64 << 10
 
   /// Returns the secret of a reference.
