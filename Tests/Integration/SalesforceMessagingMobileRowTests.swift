@@ -115,6 +115,23 @@ import Testing
     #expect(try next.types("anonymousUserCreated", "userLoggedOut") == ["anonymousUserCreated"])
   }
 
+  @Test("A guest of a backup is not renewed: the refresh token may have been spent since")
+  func G13_aGuestOfABackupIsNotRenewed() throws {
+    let desk = try InAppDesk(settings: InAppDesk.mobileGuest)
+    _ = try desk.open()
+    try desk.line.call("daemon.backup", ["name": "copy"])
+    _ = try desk.call("token.refresh")
+    desk.desk.stop()
+    #expect(try desk.desk.sdkctl("restore", "copy", "--state", desk.desk.state.path).status == 0)
+    let next = try desk.started()
+    #expect(try next.state() == "reauthNeeded")
+    #expect(try next.open()["visible"] == false)
+    #expect(try next.count("renewToken") == 1)
+    #expect(try next.listed("refreshTokens").count == 2)
+    _ = try next.call("messagingInApp.clearStorage")
+    #expect(try next.open()["visible"] == true)
+  }
+
   // MARK: G14
 
   @Test("A guest of v1 whom the vendor refuses twice is held, or replaced", arguments: ["hold", "new"])

@@ -57,11 +57,15 @@ public protocol RenewsItself: AnyObject, Sendable {
   /// Returns the kind's state without the refresh credential that the vendor has refused. By default nothing is
   /// removed.
   func kindState(afterRefusalOf identity: IdentityRecord) -> [String: Secret]
+  /// Returns the kind's state without the single-use credential, which may have been spent since a backup was made. By
+  /// default the state after a refusal.
+  func kindState(restoring identity: IdentityRecord) -> [String: Secret]
 }
 
 extension RenewsItself {
   public func spends(_ identity: IdentityRecord) -> Bool { false }
   public func kindState(afterRefusalOf identity: IdentityRecord) -> [String: Secret] { identity.kindState }
+  public func kindState(restoring identity: IdentityRecord) -> [String: Secret] { kindState(afterRefusalOf: identity) }
 }
 
 /// An SDK in which a call that needs a user may make an anonymous one.

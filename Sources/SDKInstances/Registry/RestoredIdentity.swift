@@ -38,10 +38,10 @@ public enum RestoredIdentity {
     guard var record = try? IdentityRecord.read(json), let renewal = adapter.capabilities.renewal,
       renewal.spends(record)
     else { return nil }
-    record.kindState = renewal.kindState(afterRefusalOf: record)
+    record.kindState = renewal.kindState(restoring: record)
     record.isSpending = nil
     record.isRefused = true
-    if record.phase == .authenticated { record.phase = .reauthNeeded }
+    if record.phase == .authenticated || record.phase == .anonymous { record.phase = .reauthNeeded }
     record.lastError = Instance.LastError(reason: why.reason, message: why.message, at: now)
     return try? record.json()
   }

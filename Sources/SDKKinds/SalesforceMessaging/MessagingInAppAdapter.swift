@@ -169,6 +169,12 @@ final class MessagingInAppAdapter: SDKAdapter, RenewsItself, MakesAnonymousUsers
     return state.kindState
   }
 
+  func kindState(restoring identity: IdentityRecord) -> [String: Secret] {
+    var state = MessagingInAppState(identity.kindState)
+    state.refreshToken = nil
+    return state.kindState
+  }
+
   // MARK: For apps
 
   func endpoint(for identity: IdentityRecord) -> Session.Endpoint {

@@ -56,6 +56,12 @@ struct InAppDesk {
     return InAppDesk(desk, try desk.connect())
   }
 
+  /// Starts the daemon after it was stopped. Returns the same instance on a new connection.
+  func started() throws -> InAppDesk {
+    try desk.start()
+    return InAppDesk(desk, try desk.connect())
+  }
+
   /// Returns an identity JWT.
   static func jwt(_ user: String = "alice", ttl: Int? = 3600, _ more: [String] = []) throws -> String {
     try Vendor.mint(user, ttl: ttl, ["--sdk", "salesforce.messaging"] + more)

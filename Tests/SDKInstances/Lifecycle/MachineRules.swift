@@ -47,6 +47,9 @@ struct MachineRules {
     rule(
       "only an acceptance signs in, or a clock that was set back",
       after.phase != .authenticated || before.phase == .authenticated || adopts || input == .revived)
+    rule(
+      "an anonymous user who is renewed stays one",
+      before.activity != .renewing || !before.isAnonymousUser || after.phase != .authenticated)
     rule("nothing rests on a dead credential", !isAtRest(after) || ![.expired, .refused].contains(after.standing))
     if isLateEnd, before.hasIdentity {
       let isLeft = after.phase == .loggedOut && wipes
