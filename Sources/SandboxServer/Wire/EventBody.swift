@@ -12,19 +12,19 @@ struct EventBody: AsyncBufferedSequence {
 
   struct Iterator: AsyncBufferedIteratorProtocol {
     fileprivate var stream: OpenStream
-    private var rest: Data.SubSequence = []
+    private var rest = Data()
 
     fileprivate init(stream: OpenStream) { self.stream = stream }
 
     mutating func next() async throws -> UInt8? {
-      if rest.isEmpty { rest = await stream.next()?[...] ?? [] }
+      if rest.isEmpty { rest = await stream.next() ?? Data() }
       return rest.popFirst()
     }
 
     mutating func nextBuffer(suggested count: Int) async throws -> Data.SubSequence? {
-      if rest.isEmpty { rest = await stream.next()?[...] ?? [] }
+      if rest.isEmpty { rest = await stream.next() ?? Data() }
       guard !rest.isEmpty else { return nil }
-      defer { rest = rest.dropFirst(count) }
+      defer { rest = Data(rest.dropFirst(count)) }
       return rest.prefix(count)
     }
   }
