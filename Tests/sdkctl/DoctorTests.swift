@@ -294,7 +294,7 @@ import Testing
 
   @Test("The hints of the last login on an instance with a user are warnings")
   func theHintsOfTheLastLoginAreWarnings() async throws {
-    func login(_ id: String, _ hints: [JSON]) -> JSON {
+    @Sendable func login(_ id: String, _ hints: [JSON]) -> JSON {
       ["instance": .string(id), "type": "userLoggedIn", "data": ["hints": .array(hints)]]
     }
     let run = Run()
