@@ -22,13 +22,13 @@ import Testing
 
   @Test("v1 exchanges a JWT, and tells about the client in the query")
   func G3_v1ExchangesAJWT() throws {
-    let desk = try InAppDesk(settings: InAppDesk.mobile.merged(with: ["app_name": "Front Desk"]))
+    let desk = try InAppDesk(settings: InAppDesk.mobile.merged(with: ["app_name": "Front.Desk"]))
     let user = try desk.signIn()
     #expect(user["id"] == "v2/iamessage/AUTH/sandbox/uid:alice")
     #expect(try desk.open()["endpoint"]?["apiVersion"] == "v1")
     let request = try desk.desk.vendor.log().last { $0["path"]?.stringValue?.hasSuffix("/accessToken") == true }
     let query = request?["query"]?.stringValue ?? ""
-    #expect(query.hasPrefix("AppName=Front%20Desk&DeviceType=Linux&Os=Linux&OsVersion="))
+    #expect(query.hasPrefix("AppName=Front.Desk&DeviceType=Linux&Os=Linux&OsVersion="))
     let body = try JSONParser.parse(request?["body"]?.stringValue ?? "")
     #expect(body["developerName"] == "Sandbox_Mobile")
     #expect(body["capabilitiesVersion"] == "260")
