@@ -6,7 +6,7 @@ import Synchronization
 /// A timer on the wall clock that also reports when the clock is set.
 ///
 /// Deadlines of tokens are times of day. A monotonic timer is wrong after the clock is set, a sleep after a suspend.
-/// The timer runs its own thread; the daemon has one timer for all deadlines.
+/// The timer has its own thread; the daemon has one timer for all deadlines.
 public final class WallClockTimer: Sendable {
   /// The reason for a call of `onWake`.
   public enum Wake: Sendable, Hashable {
@@ -18,11 +18,13 @@ public final class WallClockTimer: Sendable {
 
   private let core: Core
 
-  /// Starts the thread, which makes one call of `onWake` at a time. It reports a set clock even if nothing is armed.
-  public init(onWake: @escaping @Sendable (Wake) -> Void) throws(SystemCallError) {
-    let core = try Core(onWake: onWake)
-    self.core = core
-    try SystemThread.start(name: "sdkd-clock") { core.run() }
+  /// Creates a timer that can be armed. It reports its wakes from `start` on.
+  public init() throws(SystemCallError) { core = try Core() }
+
+  /// Starts the thread, which makes one call of `onWake` at a time. It reports a set clock even if nothing is armed. To
+  /// be called once.
+  public func start(onWake: @escaping @Sendable (Wake) -> Void) throws(SystemCallError) {
+    try SystemThread.start(name: "sdkd-clock") { [core] in core.run(onWake) }
   }
 
   deinit { cancel() }
@@ -54,9 +56,7 @@ extension WallClockTimer {
     private let timer: Int32
     private let wakeup: Int32
     private let state = Mutex(State())
-    private let onWake: @Sendable (Wake) -> Void
-
-    init(onWake: @escaping @Sendable (Wake) -> Void) throws(SystemCallError) {
+    init() throws(SystemCallError) {
       let timer = cl_timerfd_realtime_create()
       guard timer >= 0 else { throw SystemCallError("timerfd_create", timer) }
       let wakeup = cl_eventfd_create()
@@ -66,7 +66,6 @@ extension WallClockTimer {
       }
       self.timer = timer
       self.wakeup = wakeup
-      self.onWake = onWake
       arm(nil)
     }
 
@@ -87,7 +86,7 @@ extension WallClockTimer {
       interrupt()
     }
 
-    func run() {
+    func run(_ onWake: (Wake) -> Void) {
       while true {
         var descriptors = [timer, wakeup].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         guard poll(&descriptors, 2, -1) >= 0 || errno == EINTR || errno == ENOMEM else { return }

@@ -24,6 +24,12 @@ struct Daemon {
   private static let exitForeign: Int32 = 77
   private static let exitFailed: Int32 = 1
 
+  /// The reason why the daemon does not start.
+  private struct StartFailure: Error {
+    let message: String
+    var status = Daemon.exitFailed
+  }
+
   /// Runs until a signal requests the end.
   ///
   /// - Returns: the exit status.
@@ -31,18 +37,26 @@ struct Daemon {
     // Ignored until `HangupService` handles it: an early reload must not end the daemon.
     signal(SIGHUP, SIG_IGN)
     let notifier = Notifier()
-    let output = LogOutput.detect()
-    let passed: ActivatedSockets.Passed
-    do {
-      passed = try ActivatedSockets.take(where: Self.isControlSocket)
-      if passed.sockets.count > 1 { throw ActivationError.tooMany(count: passed.sockets.count) }
+    do throws(StartFailure) {
+      return try await start(notifier)
     } catch {
-      return fail("The sockets that systemd passed can't be used: \(error)", status: Self.exitUsage)
+      // The failure is for the journal and for `systemctl status`.
+      StandardError.write("sdkd: \(error.message)")
+      Notifier().status(error.message)
+      return error.status
     }
+  }
+
+  /// Opens what the daemon needs, and serves.
+  ///
+  /// - Returns: the exit status.
+  private func start(_ notifier: Notifier) async throws(StartFailure) -> Int32 {
+    let output = LogOutput.detect()
+    let passed = try Self.passedSockets()
     let loaded = paths.load()
     let writer: LogWriter
     do { writer = try LogSystem.bootstrap(level: loaded.configuration.log.level, output: output) } catch {
-      return fail("The log can't be set up: \(error)")
+      throw StartFailure(message: "The log can't be set up: \(error)")
     }
     defer { _ = writer.flush(deadline: .now + .seconds(2)) }
     let logger = Logger(label: "sdkd")
@@ -50,22 +64,59 @@ struct Daemon {
     meters.collect(from: writer)
     for refusal in passed.refusals { logger.warning("\(refusal)") }
     for name in passed.refusedNames { notifier.removeStored(named: name) }
-
-    if paths.isService, loaded.configuration.bridge.sameUid {
-      logger.warning(
-        """
-        [bridge] same_uid is on: a provider with command runs with this daemon's user, and so could read the state \
-        and secrets of every instance. A provider with unit has a user of its own.
-        """)
+    warnOfSameUid(loaded.configuration, logger)
+    let socket = passed.sockets.first
+    let listener = try listener(socket)
+    let socketFile = socketFile(socket, logger)
+    let opened: OpenedState
+    do {
+      opened = try await OpenedState.open(paths, loaded.configuration, logger) { meters.store.count($0) }
+    } catch {
+      throw StartFailure(
+        message: "The state in \(paths.state) is in use: another sdkd runs on it. Stop it, or choose another --state.",
+        status: Self.exitTaken)
     }
+    // The listener does not run yet, so its socket is still open.
+    let restart = opened.heals ? ProgramRestart(socket: socket?.fileDescriptor, name: socket?.name ?? "") : nil
+    do {
+      try await Composition(
+        paths: paths, loaded: loaded, listener: listener, opened: opened, notifier: notifier, logger: logger,
+        meters: meters, log: writer, saysReady: Self.saysReady(output), restart: restart, socketFile: socketFile
+      ).serve()
+      // Otherwise systemctl status would show the last status of this run until the next start.
+      notifier.status("")
+      return 0
+    } catch {
+      logger.critical("The daemon ended: \(error)", metadata: ["messageID": "\(JournalMessage.daemonFailed.id)"])
+      return Self.exitFailed
+    }
+  }
 
-    let listener: Listener
+  /// Returns the sockets that systemd passed; at most one is a control socket.
+  private static func passedSockets() throws(StartFailure) -> ActivatedSockets.Passed {
+    do {
+      let passed = try ActivatedSockets.take(where: isControlSocket)
+      if passed.sockets.count > 1 { throw ActivationError.tooMany(count: passed.sockets.count) }
+      return passed
+    } catch {
+      throw StartFailure(message: "The sockets that systemd passed can't be used: \(error)", status: exitUsage)
+    }
+  }
+
+  private func warnOfSameUid(_ configuration: Configuration, _ logger: Logger) {
+    guard paths.isService, configuration.bridge.sameUid else { return }
+    logger.warning(
+      """
+      [bridge] same_uid is on: a provider with command runs with this daemon's user, and so could read the state \
+      and secrets of every instance. A provider with unit has a user of its own.
+      """)
+  }
+
+  /// Returns a listener on the socket that systemd passed, or on one of its own.
+  private func listener(_ socket: ActivatedSocket?) throws(StartFailure) -> Listener {
     do throws(ListenerError) {
-      if let socket = passed.sockets.first {
-        listener = try Listener(descriptor: socket.fileDescriptor)
-      } else {
-        listener = try bind()
-      }
+      guard let socket else { return try bind() }
+      return try Listener(descriptor: socket.fileDescriptor)
     } catch {
       let status =
         switch error {
@@ -74,32 +125,7 @@ struct Daemon {
         case .notASocket, .pathTooLong, .notListening: Self.exitUsage
         case .system: Self.exitFailed
         }
-      return fail("\(error)", status: status)
-    }
-    let socketFile = socketFile(passed.sockets.first, logger)
-    let opened: OpenedState
-    do {
-      opened = try await OpenedState.open(paths, loaded.configuration, logger) { meters.store.count($0) }
-    } catch {
-      return fail(
-        "The state in \(paths.state) is in use: another sdkd runs on it. Stop it, or choose another --state.",
-        status: Self.exitTaken)
-    }
-    // The listener does not run yet, so its socket is still open.
-    let socket = passed.sockets.first
-    let restart = opened.heals ? ProgramRestart(socket: socket?.fileDescriptor, name: socket?.name ?? "") : nil
-    do {
-      try await Composition(
-        paths: paths, loaded: loaded, listener: listener, opened: opened, notifier: notifier, logger: logger,
-        audit: AuditTrail { writer.write(AuditLog.logRecord($0)) }, meters: meters, log: writer,
-        saysReady: Self.saysReady(output), restart: restart, socketFile: socketFile
-      ).serve()
-      // Otherwise systemctl status would show the last status of this run until the next start.
-      notifier.status("")
-      return 0
-    } catch {
-      logger.critical("The daemon ended: \(error)", metadata: ["messageID": "\(JournalMessage.daemonFailed.id)"])
-      return Self.exitFailed
+      throw StartFailure(message: "\(error)", status: status)
     }
   }
 
@@ -125,13 +151,6 @@ struct Daemon {
   private func bind() throws(ListenerError) -> Listener {
     Directories.make(Directories.parent(of: paths.socket), mode: paths.isUserDaemon ? 0o700 : 0o755)
     return try Listener.bind(path: paths.socket, mode: 0o666)
-  }
-
-  /// Reports a failure to the journal and to `systemctl status`.
-  private func fail(_ message: String, status: Int32 = exitFailed) -> Int32 {
-    StandardError.write("sdkd: \(message)")
-    Notifier().status(message)
-    return status
   }
 }
 

@@ -1,6 +1,5 @@
 import CLinux
 import Glibc
-import Synchronization
 import Systemd
 import Testing
 
@@ -21,7 +20,9 @@ import Testing
 
   private func timer() throws -> (WallClockTimer, AsyncStream<WallClockTimer.Wake>) {
     let (stream, continuation) = AsyncStream.makeStream(of: WallClockTimer.Wake.self)
-    return (try WallClockTimer { continuation.yield($0) }, stream)
+    let timer = try WallClockTimer()
+    try timer.start { continuation.yield($0) }
+    return (timer, stream)
   }
 
   private func next(_ stream: AsyncStream<WallClockTimer.Wake>) async -> WallClockTimer.Wake? {
@@ -62,12 +63,11 @@ import Testing
 
   @Test func canBeArmedAgainFromTheCallback() async throws {
     let (stream, continuation) = AsyncStream.makeStream(of: WallClockTimer.Wake.self)
-    let armed = Mutex<WallClockTimer?>(nil)
-    let timer = try WallClockTimer { wake in
-      armed.withLock { $0 }?.arm(secondsSince1970: 1)
+    let timer = try WallClockTimer()
+    try timer.start { [weak timer] wake in
+      timer?.arm(secondsSince1970: 1)
       continuation.yield(wake)
     }
-    armed.withLock { $0 = timer }
     timer.arm(secondsSince1970: 1)
     var count = 0
     for await wake in stream where wake == .deadline {
@@ -76,7 +76,16 @@ import Testing
     }
     #expect(count == 3)
     timer.cancel()
-    armed.withLock { $0 = nil }
+  }
+
+  @Test("What a timer was armed for before its start is reported after it")
+  func isArmedBeforeItsStart() async throws {
+    let (stream, continuation) = AsyncStream.makeStream(of: WallClockTimer.Wake.self)
+    let timer = try WallClockTimer()
+    timer.arm(secondsSince1970: 1)
+    try timer.start { continuation.yield($0) }
+    #expect(await nextDeadline(stream) == .deadline)
+    timer.cancel()
   }
 
   @Test(.enabled(if: setClock(), "needs the right to set the clock")) func reportsASetClock() async throws {
@@ -92,8 +101,9 @@ import Testing
   }
 
   @Test func endsWithItsOwner() throws {
-    for _ in 0..<50 { _ = try WallClockTimer { _ in } }
-    let timer = try WallClockTimer { _ in }
+    for _ in 0..<50 { try WallClockTimer().start { _ in } }
+    let timer = try WallClockTimer()
+    try timer.start { _ in }
     timer.cancel()
     timer.cancel()
     timer.arm(secondsSince1970: 0)

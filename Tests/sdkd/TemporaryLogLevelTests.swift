@@ -42,12 +42,17 @@ final class TemporaryLogLevelTests {
     func apply(_ level: Logger.Level) { state.withLock { $0.level = level } }
   }
 
+  /// A timer that never fires: the tests wake the deadlines themselves.
+  private struct UnwatchedTimer: DeadlineTimer {
+    func arm(at time: Timestamp?) {}
+  }
+
   private let world = World()
   private let deadlines: Deadlines
   private let subject: TemporaryLogLevel
 
   init() {
-    deadlines = Deadlines(clock: world.clock)
+    deadlines = Deadlines(clock: world.clock, timer: UnwatchedTimer())
     subject = TemporaryLogLevel(
       configured: .info, clock: world.clock, deadlines: deadlines, logger: world.logger
     ) { [world] in world.apply($0) }

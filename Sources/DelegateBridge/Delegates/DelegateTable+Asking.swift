@@ -21,10 +21,10 @@ extension DelegateTable {
     var failure: SDKError?
     var isPassed = false
     while true {
-      let (found, expected) = state.withLock {
+      let (found, expected) = seats.withLock {
         (
-          $0.seats.next(for: uuid, except: asked.union(unready)),
-          $0.seats.expected(uuid, except: lost, grace: grace, now: .now)
+          $0.next(for: uuid, except: asked.union(unready)),
+          $0.expected(uuid, except: lost, grace: grace, now: .now)
         )
       }
       guard let (next, arrival) = found else {
@@ -64,16 +64,20 @@ extension DelegateTable {
         if error.reason == .providerDenied, !mayStillAnswer(next) { continue }
         if error.reason == .providerDenied || error.reason == .shuttingDown { throw error }
         failure = error
-        logger.notice(
-          "A delegate passed a question on by failing: \(error.message)",
-          metadata: [
-            "instance": "\(question.instance)", "question": "\(question.name.rawValue)",
-            "pid": "\(next.connection.process.pid)", "uid": "\(next.connection.process.uid)",
-          ])
+        log(error, of: next.connection, question)
       }
     }
     if let failure { throw failure }
     return isPassed ? BridgeAnswer(members: ["defer": true]) : nil
+  }
+
+  private func log(_ failure: SDKError, of connection: Connection, _ question: BridgeQuestion) {
+    logger.notice(
+      "A delegate passed a question on by failing: \(failure.message)",
+      metadata: [
+        "instance": "\(question.instance)", "question": "\(question.name.rawValue)",
+        "pid": "\(connection.process.pid)", "uid": "\(connection.process.uid)",
+      ])
   }
 
   /// Whether a delegate that has answered still has the role control and has not detached. Otherwise removes its
@@ -81,7 +85,7 @@ extension DelegateTable {
   private func mayStillAnswer(_ delegate: DelegateSeats<Connection>.Attachment) -> Bool {
     let connection = delegate.connection
     let isAttached =
-      connection.isClosed || state.withLock { $0.seats.isAttached(connection, to: delegate.instance.uuid) }
+      connection.isClosed || seats.withLock { $0.isAttached(connection, to: delegate.instance.uuid) }
     if isAttached, mayAnswer(delegate) { return true }
     dismiss(delegate)
     return false

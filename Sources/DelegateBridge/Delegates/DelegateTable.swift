@@ -7,12 +7,8 @@ import Synchronization
 /// A question goes to the delegate attached last, then to the earlier ones. A delegate that fails, times out or has
 /// lost the role is skipped, also if it loses the role or detaches before it answers.
 public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
-  struct State {
-    var seats = DelegateSeats<Connection>()
-    weak var instances: (any DelegatedInstances<Connection>)?
-  }
-
-  let state = Mutex(State())
+  let seats = Mutex(DelegateSeats<Connection>())
+  private let instances: any DelegatedInstances<Connection>
   let logger: Logger
   let now: @Sendable () -> Timestamp
   let replyTime: Duration
@@ -32,6 +28,7 @@ public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
   /// ones.
   ///
   /// - Parameters:
+  ///   - instances: know the peers' roles, and are told of attached and detached delegates.
   ///   - grace: how long to wait for a lost delegate, also after a restart, or for one that is being attached, if there
   ///     is no provider.
   ///   - replyTime: how long to wait for a delegate that is being attached before another one is asked.
@@ -40,10 +37,12 @@ public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
   ///   - start: starts what need not be waited for.
   ///   - later: schedules the update of the memory after the grace.
   public init(
-    grace: Duration = .seconds(30), replyTime: Duration = .seconds(1), logger: Logger,
+    instances: any DelegatedInstances<Connection>, grace: Duration = .seconds(30), replyTime: Duration = .seconds(1),
+    logger: Logger,
     memory: (any DelegateMemory)? = nil, now: @escaping @Sendable () -> Timestamp, start: @escaping Start,
     later: @escaping Later = { _, _ in }
   ) {
+    self.instances = instances
     graceNow = Mutex(grace)
     self.replyTime = replyTime
     self.now = now
@@ -54,7 +53,7 @@ public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
     let expected = memory?.load() ?? []
     saving = Mutex(Saving(saved: expected))
     let lostAt = ContinuousClock.now
-    state.withLock { state in for uuid in expected { state.seats.expect(uuid, lostAt: lostAt) } }
+    seats.withLock { seats in for uuid in expected { seats.expect(uuid, lostAt: lostAt) } }
     if !expected.isEmpty { rememberAfterGrace() }
   }
 
@@ -67,9 +66,6 @@ public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
     rememberAfterGrace()
   }
 
-  /// Sets the instances, which know the peers' roles. Until then no delegate gets questions.
-  public func serve(_ instances: any DelegatedInstances<Connection>) { state.withLock { $0.instances = instances } }
-
   /// The maximum number of instances of one connection.
   public static var maximumPerConnection: Int { DelegateSeats<Connection>.maximumPerConnection }
 
@@ -81,23 +77,23 @@ public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
   public func attach(
     _ connection: Connection, to instances: [DelegatedInstance], timeout: Duration?
   ) async throws(SDKError) {
-    let result = state.withLock { state in
-      Result { () throws(SDKError) in try state.seats.attach(connection, to: instances, timeout: timeout) }
+    let result = seats.withLock { seats in
+      Result { () throws(SDKError) in try seats.attach(connection, to: instances, timeout: timeout) }
     }
     await tell(try result.get(), isAttached: true)
   }
 
   /// Lets a connection get questions, because the reply to `attach` is on its way.
-  public func activate(_ connection: Connection) { state.withLock { $0.seats.activate(connection) } }
+  public func activate(_ connection: Connection) { seats.withLock { $0.activate(connection) } }
 
   /// Detaches a connection from instances. Ids that it is not attached to are ignored.
   ///
   /// - Returns: the instances that it was attached to.
   public func detach(_ connection: Connection, from ids: [InstanceID]) async -> Set<InstanceID> {
     let ids = Set(ids)
-    let detached = state.withLock { state in
-      state.seats.attachments(of: connection).filter { ids.contains($0.instance.id) }.compactMap {
-        state.seats.detach(connection, from: $0.instance.uuid)
+    let detached = seats.withLock { seats in
+      seats.attachments(of: connection).filter { ids.contains($0.instance.id) }.compactMap {
+        seats.detach(connection, from: $0.instance.uuid)
       }
     }
     await tell(detached, isAttached: false)
@@ -112,9 +108,9 @@ public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
 
   private func remove(_ connection: Connection, isLost: Bool) async {
     let now = ContinuousClock.now
-    let removed = state.withLock { state in
-      state.seats.attachments(of: connection).compactMap {
-        state.seats.detach(connection, from: $0.instance.uuid, lostAt: isLost ? now : nil)
+    let removed = seats.withLock { seats in
+      seats.attachments(of: connection).compactMap {
+        seats.detach(connection, from: $0.instance.uuid, lostAt: isLost ? now : nil)
       }
     }
     await tell(removed, isAttached: false)
@@ -122,10 +118,10 @@ public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
   }
 
   /// The number of attachments, over all instances.
-  public var count: Int { state.withLock { $0.seats.count } }
+  public var count: Int { seats.withLock { $0.count } }
 
   /// The connections with attachments.
-  public var connections: [Connection] { state.withLock { $0.seats.connections } }
+  public var connections: [Connection] { seats.withLock { $0.connections } }
 
   // MARK: Telling
 
@@ -135,26 +131,24 @@ public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
   private func tell(_ changed: [DelegateSeats<Connection>.Attachment], isAttached: Bool) async {
     guard !changed.isEmpty else { return }
     remember()
-    guard let instances = state.withLock({ $0.instances }) else { return }
     await withTaskGroup(of: Void.self) { group in
       for (index, attachment) in changed.enumerated() {
         if index >= Self.tellingWidth { await group.next() }
-        group.addTask { await instances.delegateChanged(attachment.instance, isAttached: isAttached) }
+        group.addTask { [instances] in await instances.delegateChanged(attachment.instance, isAttached: isAttached) }
       }
     }
   }
 
   /// Removes an attachment whose peer no longer has the role control.
   func dismiss(_ attachment: DelegateSeats<Connection>.Attachment) {
-    let removed = state.withLock { $0.seats.detach(attachment.connection, from: attachment.instance.uuid) }
+    let removed = seats.withLock { $0.detach(attachment.connection, from: attachment.instance.uuid) }
     guard let removed else { return }
     start { await self.tell([removed], isAttached: false) }
   }
 
   /// Whether the attached peer still has the role control on the instance.
   func mayAnswer(_ attachment: DelegateSeats<Connection>.Attachment) -> Bool {
-    let instances = state.withLock { $0.instances }
-    return instances?.mayAnswer(attachment.connection, for: attachment.instance) ?? false
+    instances.mayAnswer(attachment.connection, for: attachment.instance)
   }
 
   // MARK: Over a restart
@@ -187,7 +181,7 @@ public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
     saving.withLock { saving in
       while saving.isStale {
         saving.isStale = false
-        let noted = state.withLock { $0.seats.noted(grace: grace, now: .now) }
+        let noted = seats.withLock { $0.noted(grace: grace, now: .now) }
         guard noted != saving.saved else { continue }
         saving.saved = noted
         return noted
@@ -206,21 +200,21 @@ public final class DelegateTable<Connection: DelegateConnection>: AnswerSource {
 
   // MARK: AnswerSource
 
-  public func attachedCount(of key: BridgeKey) -> Int { state.withLock { $0.seats.count(of: key.instance) } }
+  public func attachedCount(of key: BridgeKey) -> Int { seats.withLock { $0.count(of: key.instance) } }
 
   public func hasDelegate(_ key: BridgeKey) -> Bool {
-    state.withLock { state in
-      state.seats.count(of: key.instance) > 0
-        || state.seats.expected(key.instance, except: [], grace: grace, now: .now) != nil
+    seats.withLock { seats in
+      seats.count(of: key.instance) > 0
+        || seats.expected(key.instance, except: [], grace: grace, now: .now) != nil
     }
   }
 
   public func grace(of key: BridgeKey) -> Duration? {
-    state.withLock { $0.seats.expected(key.instance, except: [], grace: grace, now: .now)?.left }
+    seats.withLock { $0.expected(key.instance, except: [], grace: grace, now: .now)?.left }
   }
 
   public func forget(_ key: BridgeKey) {
-    state.withLock { $0.seats.forget(key.instance) }
+    seats.withLock { $0.forget(key.instance) }
     remember()
   }
 

@@ -14,22 +14,15 @@ public final class AuditTrail: CallObserver {
   private let sink: Sink
   private let clock: MonotonicClock
   private let tally = Mutex(AuditTally())
-  private let served = Mutex(Served())
-
-  /// The registry, referenced weakly. It is a struct and not a closure for the reason given at `Renewals.Slower`.
-  private struct Served {
-    weak var registry: InstanceRegistry?
-  }
+  private let registry: InstanceRegistry
 
   /// Creates a trail that writes to a sink.
-  public init(clock: MonotonicClock = .system, sink: @escaping Sink) {
+  ///
+  /// - Parameter registry: knows the kinds of the instances that calls are about.
+  public init(registry: InstanceRegistry, clock: MonotonicClock = .system, sink: @escaping Sink) {
+    self.registry = registry
     self.clock = clock
     self.sink = sink
-  }
-
-  /// Sets the registry, so that later records contain the kind of their instance.
-  public func serve(_ registry: InstanceRegistry) {
-    served.withLock { $0.registry = registry }
   }
 
   public func observation(of method: (any SDKMethod.Type)?) -> CallObservation? {
@@ -112,7 +105,7 @@ public final class AuditTrail: CallObserver {
 
   private func kind(of call: borrowing EndedCall) -> KindName? {
     guard let instance = call.instance else { return nil }
-    return served.withLock { $0.registry }?.kind(ofInstance: instance)
+    return registry.kind(ofInstance: instance)
   }
 }
 

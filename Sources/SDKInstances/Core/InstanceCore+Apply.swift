@@ -42,16 +42,11 @@ extension InstanceCore {
     }
     if let begun { state.running = begun }
     if state.running == nil, state.machine.activity != .idle { state.running = RunningActivity(newActivity()) }
-    var wipe: LogoutCause? = actions.contains(.wipe) ? .explicit : nil
-    for case .announce(.loggedOut(let cause)) in actions where wipe != nil { wipe = cause }
-    // A result ends the activity that it belongs to. Any other input leaves the present activity as it was.
-    let rests = wipe != nil || input.isResult
-    var ended = Set([begun?.id, former.running?.id, state.running?.id].compactMap { $0 })
-    if !rests, let former = former.running { ended.remove(former.id) }
     step.failure =
       pending.mayBeLost
       ? .keepIdentityInMemory
-      : .end(ended, of: service, rests: rests, wipe: wipe, isKnownToVendor: isKnown)
+      : Self.failure(
+        of: actions, after: input, ending: [begun?.id, state.running?.id], former: former, isKnownToVendor: isKnown)
     // A credential that was provided for the wiped user must not sign them in again.
     if actions.contains(.wipe) { state.provided = nil }
     if input.tellsThatVendorKnows, actions.contains(.wipe) { state.lastSignOut = state.machine.epoch }
@@ -70,17 +65,29 @@ extension InstanceCore {
     if case .probed(_, .accepted, _) = input { step.add(state.compareClocks(isAccepted: true, context), on: service) }
     if case .formerEnded = input, actions.contains(.wipe) { state.running?.beginAnew(from: state.identity) }
     if pending.restoresPushes { step.add(.restorePushes, on: service) }
-    for case .announce(let notice) in actions {
-      var tokenId: TokenID?
-      if case .tokenRefreshed = notice { tokenId = state.identity.credential?.tokenId }
-      step.add(.log(notice, tokenId: tokenId), on: service)
-    }
+    for case .announce(let notice) in actions { step.add(state.logging(notice), on: service) }
     for action in actions { step.add(effects(of: action, on: &state, result: result, context), on: service) }
     step.add(keepConnection(&state, context), on: service)
     self[service] = state
     if pending.isDurable { commit(pending.change, raising: pending.raise, in: &step) }
     step.effects += startDeliveries(context)
     return step
+  }
+
+  /// Returns what the failed commit of a step means that is not kept in memory.
+  ///
+  /// - Parameter ids: the activities that the step has begun or continued.
+  private static func failure(
+    of actions: [Action], after input: Input, ending ids: [ActivityID?], former: ServiceState,
+    isKnownToVendor: Bool
+  ) -> Step.Failure {
+    var wipe: LogoutCause? = actions.contains(.wipe) ? .explicit : nil
+    for case .announce(.loggedOut(let cause)) in actions where wipe != nil { wipe = cause }
+    // A result ends the activity that it belongs to. Any other input leaves the present activity as it was.
+    let rests = wipe != nil || input.isResult
+    var ended = Set(ids.compactMap { $0 })
+    if let former = former.running { if rests { ended.insert(former.id) } else { ended.remove(former.id) } }
+    return .end(ended, of: former.service, rests: rests, wipe: wipe, isKnownToVendor: isKnownToVendor)
   }
 
   /// Adds a change with the present identities to a step.
@@ -298,5 +305,13 @@ extension AuthenticationMachine.Input {
     case .signOutAccepted, .formerEnded(_, informed: true): true
     default: false
     }
+  }
+}
+
+extension ServiceState {
+  /// Returns the effect that logs a notice.
+  fileprivate func logging(_ notice: AuthenticationMachine.Notice) -> Effect {
+    let isRefreshed = if case .tokenRefreshed = notice { true } else { false }
+    return .log(notice, tokenId: isRefreshed ? identity.credential?.tokenId : nil)
   }
 }

@@ -30,28 +30,20 @@ extension InstanceCore {
     let isSettingChange = definition.settings != new.definition.settings
     let isOtherProvider = provider != new.provider
     let changes = try definition.changes(to: new.definition)
-    let hadAdapter = adapter
     (definition, adapter, provider) = (new.definition, new.adapter, new.provider)
-    if isReset || new.adapter.traits.persistsIdentity != hadAdapter.traits.persistsIdentity {
+    if isReset || new.adapter.traits.persistsIdentity != former.adapter.traits.persistsIdentity {
       change.parts.append(.identify(try storedIdentities()))
     }
     if isReset {
       durableEpoch += 1
       change.parts.append(.raiseEpoch(to: durableEpoch))
     }
-    var remaining = deliveries
-    for state in ended {
-      if !state.identity.isNobody {
-        let own = pushes.filter { $0.service == state.service && !$0.orphaned }
-        let farewell = hadAdapter.capabilities.cleanup?.farewell(
-          to: state.identity, pushes: own, isInformed: false, now: now)
-        remaining += (farewell ?? []).map { $0.of(state.service) }
-        if state.identity.user != .none {
-          change.events.append(former.event(.loggedOut(.switch), of: state, result: nil, context(state.service)))
-        }
-      }
-      guard !kept.contains(state.service) else { continue }
-      pushes.removeAll { $0.service == state.service && !$0.orphaned }
+    let remaining = deliveries + ended.flatMap { former.cleanup(after: $0, now) }
+    for state in ended where state.identity.user != .none && !state.identity.isNobody {
+      change.events.append(former.event(.loggedOut(.switch), of: state, result: nil, context(state.service)))
+    }
+    pushes.removeAll { push in
+      !push.orphaned && ended.contains { $0.service == push.service && !kept.contains($0.service) }
     }
     if wipes, new.isOtherBackend { pushes = [] }
     let (newest, dropped) = Delivery.newest(remaining)
@@ -85,6 +77,15 @@ extension InstanceCore {
     }
     step.effects += startDeliveries(context(nil))
     return step
+  }
+
+  /// Returns the deliveries that end the sessions of a service's user at the vendor.
+  private func cleanup(after state: ServiceState, _ now: Timestamp) -> [Delivery] {
+    guard !state.identity.isNobody else { return [] }
+    let own = pushes.filter { $0.service == state.service && !$0.orphaned }
+    let farewell = adapter.capabilities.cleanup?.farewell(
+      to: state.identity, pushes: own, isInformed: false, now: now)
+    return (farewell ?? []).map { $0.of(state.service) }
   }
 
   private var otherBackend: SDKError {

@@ -50,81 +50,104 @@ struct PendingChange {
     self.core = core
     self.state = state
     self.context = context
-    for action in actions {
-      switch action {
-      case .wipe: wipe(isInformed: isInformed, phase: next.phase)
-      case .adopt(let wipes):
-        // Data that a failed wipe left behind belongs to no user, not even to the same one at the next login.
-        let isLeftover = state.machine.hasFailedWipe
-        let isSwitch = activity?.sameUser != true && former.user != .none
-        if wipes, isLeftover || isSwitch {
-          if former.user != .none {
-            change.events.append(core.event(.loggedOut(.switch), of: state, result: nil, context))
-          }
-          wipe(isInformed: false, phase: next.phase)
-          // A report of an app may be wrong, so the vendor is told of that user's logout too.
-          if isSwitch, state.machine.mayHandOut || state.machine.standing == .reported,
-            let logout = adapter.capabilities.cleanup?.logout(ofReplaced: former, now: context.now)
-          {
-            deliveries.append(logout.of(service))
-          }
-        }
-        adopt(result, phase: next.phase)
-      case .adoptCredential(let verified): adoptCredential(result, verified: verified, phase: next.phase)
-      case .noteSpending:
-        guard adapter.capabilities.renewal?.spends(former) == true else { continue }
-        isDurable = true
-        record.isSpending = true
-      case .fallBack:
-        let isKept = next.standing == .expired
-        if record.degraded == nil || record.credential != nil && !isKept { isDurable = true }
-        if !isKept { record.credential = nil }
-        record.degraded = "anonymousFallback"
-      case .record: isDurable = true
-      case .announce(let notice):
-        // Only a user who was reported in is reported out, unless an operation needs its event.
-        let isAlone = activity?.operation == nil
-        if case .loggedOut = notice, former.user == .none, isAlone { continue }
-        isDurable = true
-        if case .loggedIn = notice { tellOfWipe() }
-        if case .loggedOut(.implicit) = notice, former.phase == .authenticated || former.phase == .reauthNeeded {
-          record.isLoggedOutImplicitly = true
-        }
-        if activity?.operation != nil || notice.isNews(&outageToldAt, context.now) {
-          tell(core.event(notice, of: state, result: result, context))
-        }
-        if let error = notice.failure { record.lastError = .init(error, at: context.now) }
-        if case .logoutFailed = notice { retryLogout() }
-      case .supersede:
-        guard let former = state.running, former.operation != nil else { continue }
-        isDurable = true
-        change.events += core.superseding(former, by: activity, of: state)
-      case .finish(.signedOut):
-        // A repeated wipe can be that of an implicit logout.
-        if record.isLoggedOutImplicitly != nil, !actions.contains(.announce(.loggedOut(.implicit))) {
-          isDurable = true
-          record.isLoggedOutImplicitly = nil
-        }
-        if let own = activity?.events, !own.isEmpty {
-          isDurable = true
-          change.events += own.map { .init($0, service: service, operation: activity?.operation) }
-        }
-        guard let own = activity?.operation, !actions.contains(.wipe) else { continue }
-        // No user was signed in, but callers that wait for the operation need its event.
-        isDurable = true
-        if let login = state.running?.operation, state.isSigningIn {
-          change.events.append(core.loginSuperseded(login, by: activity, endingOperation: own, of: state))
-        } else {
-          tell(core.event(.loggedOut(.explicit), of: state, result: nil, context))
-        }
-      case .finish(.failed(let error)) where error.origin != .unreachable || error.reason == .rateLimited:
-        if record.isSpending != nil { isDurable = true }
-        record.isSpending = nil
-      default: continue
-      }
+    for action in actions { add(action, of: actions, next: next, result: result, isInformed: isInformed) }
+    complete(
+      next: next, result: result, renews: actions.contains { if case .adoptCredential = $0 { true } else { false } })
+  }
+
+  /// Adds what an action of an input changes.
+  private mutating func add(
+    _ action: AuthenticationMachine.Action, of actions: [AuthenticationMachine.Action], next: AuthenticationMachine,
+    result: SignedIn?, isInformed: Bool
+  ) {
+    switch action {
+    case .wipe: wipe(isInformed: isInformed, phase: next.phase)
+    case .adopt(let wipes):
+      if wipes { replaceFormer(phase: next.phase) }
+      adopt(result, phase: next.phase)
+    case .adoptCredential(let verified): adoptCredential(result, verified: verified, phase: next.phase)
+    case .noteSpending:
+      guard adapter.capabilities.renewal?.spends(former) == true else { return }
+      isDurable = true
+      record.isSpending = true
+    case .fallBack:
+      let isKept = next.standing == .expired
+      if record.degraded == nil || record.credential != nil && !isKept { isDurable = true }
+      if !isKept { record.credential = nil }
+      record.degraded = "anonymousFallback"
+    case .record: isDurable = true
+    case .announce(let notice): announce(notice, result)
+    case .supersede:
+      guard let former = state.running, former.operation != nil else { return }
+      isDurable = true
+      change.events += core.superseding(former, by: activity, of: state)
+    case .finish(.signedOut): finishSignOut(actions)
+    case .finish(.failed(let error)) where error.origin != .unreachable || error.reason == .rateLimited:
+      if record.isSpending != nil { isDurable = true }
+      record.isSpending = nil
+    default: return
     }
+  }
+
+  /// Wipes the former user, if a login replaces them by another.
+  private mutating func replaceFormer(phase: AuthenticationMachine.Phase) {
+    // Data that a failed wipe left behind belongs to no user, not even to the same one at the next login.
+    let isLeftover = state.machine.hasFailedWipe
+    let isSwitch = activity?.sameUser != true && former.user != .none
+    guard isLeftover || isSwitch else { return }
+    if former.user != .none {
+      change.events.append(core.event(.loggedOut(.switch), of: state, result: nil, context))
+    }
+    wipe(isInformed: false, phase: phase)
+    // A report of an app may be wrong, so the vendor is told of that user's logout too.
+    if isSwitch, state.machine.mayHandOut || state.machine.standing == .reported,
+      let logout = adapter.capabilities.cleanup?.logout(ofReplaced: former, now: context.now)
+    {
+      deliveries.append(logout.of(service))
+    }
+  }
+
+  private mutating func announce(_ notice: AuthenticationMachine.Notice, _ result: SignedIn?) {
+    // Only a user who was reported in is reported out, unless an operation needs its event.
+    let isAlone = activity?.operation == nil
+    if case .loggedOut = notice, former.user == .none, isAlone { return }
+    isDurable = true
+    if case .loggedIn = notice { tellOfWipe() }
+    if case .loggedOut(.implicit) = notice, former.phase == .authenticated || former.phase == .reauthNeeded {
+      record.isLoggedOutImplicitly = true
+    }
+    if activity?.operation != nil || notice.isNews(&outageToldAt, context.now) {
+      tell(core.event(notice, of: state, result: result, context))
+    }
+    if let error = notice.failure { record.lastError = .init(error, at: context.now) }
+    if case .logoutFailed = notice { retryLogout() }
+  }
+
+  private mutating func finishSignOut(_ actions: [AuthenticationMachine.Action]) {
+    // A repeated wipe can be that of an implicit logout.
+    if record.isLoggedOutImplicitly != nil, !actions.contains(.announce(.loggedOut(.implicit))) {
+      isDurable = true
+      record.isLoggedOutImplicitly = nil
+    }
+    if let own = activity?.events, !own.isEmpty {
+      isDurable = true
+      change.events += own.map { .init($0, service: service, operation: activity?.operation) }
+    }
+    guard let own = activity?.operation, !actions.contains(.wipe) else { return }
+    // No user was signed in, but callers that wait for the operation need its event.
+    isDurable = true
+    if let login = state.running?.operation, state.isSigningIn {
+      change.events.append(core.loginSuperseded(login, by: activity, endingOperation: own, of: state))
+    } else {
+      tell(core.event(.loggedOut(.explicit), of: state, result: nil, context))
+    }
+  }
+
+  /// Completes the change when all actions are in it.
+  ///
+  /// - Parameter renews: whether a renewed credential is adopted.
+  private mutating func complete(next: AuthenticationMachine, result: SignedIn?, renews: Bool) {
     // A renewed credential that can be obtained again may be lost. A wipe, a login or a single-use credential may not.
-    let renews = actions.contains { if case .adoptCredential = $0 { true } else { false } }
     mayBeLost = renews && !wipes && raise == 0 && result?.isIrreplaceable != true && former.isSpending == nil
     tellOfWipe()
     if let merge = result?.merge, adopts || wipes {

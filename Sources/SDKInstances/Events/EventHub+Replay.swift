@@ -28,7 +28,7 @@ extension EventHub {
   private func readPage(for subscription: Subscription) async {
     let start = subscription.isForeign ? EventPlace(0) : subscription.place
     let limit = told
-    let watched = directory?.watched(by: subscription.link.peer, subscription.filter)
+    let watched = directory.watched(by: subscription.link.peer, subscription.filter)
     let page: EventPage
     do throws(SDKError) {
       page = try await store.eventPage(after: start.position, limit: Self.pageSize, of: watched)
@@ -71,9 +71,8 @@ extension EventHub {
         return false
       }
       let event = text.event
-      if let audience = directory?.audience(of: event.uuid, id: event.id),
-        audience.admits(subscription.link.peer), subscription.filter.admits(event, of: audience)
-      {
+      let audience = directory.audience(of: event.uuid, id: event.id)
+      if audience.admits(subscription.link.peer), subscription.filter.admits(event, of: audience) {
         subscription.send(text)
       }
       subscription.place.position = event.position

@@ -12,7 +12,7 @@ public actor EventHub {
   nonisolated var cursors: CursorCoder { store.cursors }
   let operations: Operations
   let logger: Logger
-  var directory: (any EventDirectory)?
+  let directory: any EventDirectory
 
   var table = SubscriptionTable()
   private nonisolated let inbox: EventInbox
@@ -41,17 +41,20 @@ public actor EventHub {
   /// Creates a hub over a store.
   ///
   /// - Parameters:
+  ///   - directory: decides which peers see which events.
   ///   - patience: the time to wait for a missing event when later ones are known.
   ///   - inboxCapacity: the number of events that wait in memory for delivery; further ones are read from the store.
   ///   - onEvent: called for each durable event, in no particular order; must be quick.
   public init(
-    store: any StateStore, operations: Operations, logger: Logger, limits: SubscriptionLimits = SubscriptionLimits(),
+    store: any StateStore, directory: any EventDirectory, operations: Operations, logger: Logger,
+    limits: SubscriptionLimits = SubscriptionLimits(),
     patience: Duration = .seconds(5), inboxCapacity: Int = 4096,
     onEvent: @escaping @Sendable (StoredEvent) -> Void = { _ in }
   ) {
     self.onEvent = onEvent
     self.limits = limits
     self.store = store
+    self.directory = directory
     self.operations = operations
     self.logger = logger
     self.patience = patience
@@ -59,8 +62,7 @@ public actor EventHub {
   }
 
   /// Starts delivery after the store's newest event.
-  public func begin(_ directory: any EventDirectory) async throws(SDKError) {
-    self.directory = directory
+  public func begin() async throws(SDKError) {
     told = try await store.newestPosition()
     inbox.begin(after: told)
   }
@@ -218,7 +220,8 @@ public actor EventHub {
     recent.append(text)
     if recent.count > Self.recentCapacity { recent.removeFirst() }
     let interested = table.live(for: event.id)
-    guard !interested.isEmpty, let audience = directory?.audience(of: event.uuid, id: event.id) else { return }
+    guard !interested.isEmpty else { return }
+    let audience = directory.audience(of: event.uuid, id: event.id)
     for subscription in interested where subscription.place.position < event.position {
       offer(text, audience, to: subscription)
     }

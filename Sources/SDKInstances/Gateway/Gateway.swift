@@ -59,6 +59,7 @@ public final class Gateway: Sendable {
   private let events: EventHub
   private let delegates: Delegates
   private let registry: InstanceRegistry
+  let operations: Operations
 
   /// The number of calls that wait or run.
   public var callsInProgress: Int { unfinished.load(ordering: .relaxed) }
@@ -73,7 +74,7 @@ public final class Gateway: Sendable {
   ///   - clock: times calls for the observers.
   public init(
     router: CallRouter, methods: [any SDKMethod.Type], shortcuts: [String: Shortcut], registry: InstanceRegistry,
-    events: EventHub, delegates: Delegates, logger: Logger, observers: [any CallObserver] = [],
+    operations: Operations, events: EventHub, delegates: Delegates, logger: Logger, observers: [any CallObserver] = [],
     clock: MonotonicClock = .system
   ) {
     let known = methods.compactMap { method in
@@ -83,14 +84,13 @@ public final class Gateway: Sendable {
     }
     entries = MethodTable(known)
     self.registry = registry
+    self.operations = operations
     unknownMethods = observers.observation(of: nil)
     self.clock = clock
     self.events = events
     self.delegates = delegates
     self.logger = logger
   }
-
-  var operations: Operations { registry.environment.operations }
 
   /// Whether a method's request may be larger than 64 KiB.
   public func takesLargeFrames(_ method: String) -> Bool { entries[method]?.method.takesLargeFrames ?? false }

@@ -64,8 +64,9 @@ public struct DaemonFacts: Sendable {
 /// The handlers of `rpc.discover` and `daemon.*`.
 enum DaemonHandlers {
   static func register(
-    in router: inout CallRouter, registry: InstanceRegistry, facts: DaemonFacts, document: DiscoveredDocument
+    in router: inout CallRouter, host: InstanceHost, facts: DaemonFacts, document: DiscoveredDocument
   ) {
+    let registry = host.registry
     router.register(RPCDiscover.self) { _, _ in document.make() }
     router.register(DaemonInfo.self) { _, context in
       let isAdmin = registry.access.isAdmin(context.peer)
@@ -75,7 +76,7 @@ enum DaemonHandlers {
         proxy: isAdmin ? facts.proxy() : nil, paths: isAdmin ? facts.paths() : nil,
         journal: isAdmin ? facts.logLevel() : nil)
     }
-    router.register(DaemonHealth.self) { _, context in health(registry, facts, context) }
+    router.register(DaemonHealth.self) { _, context in health(host, facts, context) }
     router.register(DaemonMetrics.self) { _, _ in await facts.metrics() }
     router.register(DaemonReload.self) { _, _ in try await facts.reload() }
     router.register(DaemonSetLogLevel.self) { params, _ in facts.setLogLevel(params) }
@@ -84,24 +85,25 @@ enum DaemonHandlers {
   }
 
   private static func health(
-    _ registry: InstanceRegistry, _ facts: DaemonFacts, _ context: CallContext
+    _ host: InstanceHost, _ facts: DaemonFacts, _ context: CallContext
   ) -> DaemonHealth.Result {
+    let registry = host.registry
     let isAdmin = registry.access.isAdmin(context.peer)
-    var store = registry.storeCheck
+    var store = host.storeCheck
     if !isAdmin, store.status == .degraded { store.detail = nil }
     var checks = [store]
     for var problem in facts.problems() {
       if !isAdmin { problem.detail = nil }
       checks.append(problem)
     }
-    let waiting = registry.environment.states.waiting.filter { id in
+    let waiting = registry.states.waiting.filter { id in
       registry.hosted(id).map { registry.role(of: context.peer, on: $0) != nil } ?? false
     }.map(\.name).sorted()
     checks.append(
       .init(
         name: "instances", status: isAdmin && !registry.quarantined.isEmpty ? .degraded : .ok,
         detail: words(waiting: waiting, quarantined: isAdmin ? registry.quarantined.map(\.id.name) : [])))
-    let skewed = registry.environment.vendorClocks.far.compactMap { registry.instance(uuid: $0.description) }
+    let skewed = host.environment.vendorClocks.far.compactMap { registry.instance(uuid: $0.description) }
       .filter { registry.role(of: context.peer, on: $0) != nil }
     checks.append(.init(farVendorClocksOf: skewed.sorted { $0.id < $1.id }))
     return DaemonHealth.Result(status: checks.map(\.status).max() ?? .ok, checks: checks)
@@ -129,10 +131,12 @@ extension DaemonHealth.Check {
   }
 }
 
-extension InstanceRegistry {
+extension InstanceHost {
   /// The check of the state and its store for `daemon.health`, with details that only admins may see.
   public var storeCheck: DaemonHealth.Check {
-    if let error = availability.failure { return .init(name: "state", status: .failing, detail: error.message) }
+    if let error = registry.availability.failure {
+      return .init(name: "state", status: .failing, detail: error.message)
+    }
     return switch environment.store.health {
     case .ok: .init(name: "store", status: .ok)
     case .degraded(let why): .init(name: "store", status: .degraded, detail: why)
@@ -145,20 +149,21 @@ extension InstanceRegistry {
 public enum Handlers {
   /// Returns the complete router, its methods, and the shortcuts of some methods by name.
   public static func router(
-    registry: InstanceRegistry, kinds: [any SDKKind], facts: DaemonFacts, delegates: Delegates
+    host: InstanceHost, kinds: [any SDKKind], facts: DaemonFacts, delegates: Delegates
   ) -> (router: CallRouter, methods: [any SDKMethod.Type], shortcuts: [String: Shortcut]) {
+    let registry = host.registry
     let methods = CommonMethods.all + kinds.flatMap { $0.methods }
     let document = DiscoveredDocument {
       OpenRPCDocument.make(
         methods: methods, notifications: CommonMethods.notifications, kinds: kinds.map(\.described))
     }
     var router = CallRouter()
-    DaemonHandlers.register(in: &router, registry: registry, facts: facts, document: document)
-    InstanceHandlers.register(in: &router, registry: registry)
+    DaemonHandlers.register(in: &router, host: host, facts: facts, document: document)
+    InstanceHandlers.register(in: &router, host: host)
     TokenHandlers.register(in: &router, registry: registry)
     StorageHandlers.register(in: &router, registry: registry)
     PushHandlers.register(in: &router, registry: registry)
-    EventHandlers.register(in: &router, registry: registry)
+    EventHandlers.register(in: &router, host: host)
     DelegateHandlers.register(in: &router, registry: registry, delegates: delegates)
     for kind in kinds { kind.register(in: &router, registry: registry) }
     let shortcuts: [String: Shortcut] = [

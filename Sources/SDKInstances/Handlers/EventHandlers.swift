@@ -4,8 +4,8 @@ import StateStore
 
 /// The handlers of `events.*`.
 enum EventHandlers {
-  static func register(in router: inout CallRouter, registry: InstanceRegistry) {
-    let hub = registry.environment.events
+  static func register(in router: inout CallRouter, host: InstanceHost) {
+    let (registry, hub, store) = (host.registry, host.environment.events, host.environment.store)
     router.register(EventsSubscribe.self) { params, context in
       let filter = EventFilter(instances: params.instances, labels: params.labels, types: params.types)
       try checkVisible(params.instances, registry, context)
@@ -45,7 +45,7 @@ enum EventHandlers {
       let filter = EventFilter(instances: params.instances, labels: params.labels, types: params.types)
       let listing: EventReader.Listing
       do {
-        listing = try await EventReader(store: registry.environment.store, directory: registry).list(
+        listing = try await EventReader(store: store, directory: registry).list(
           after: place, filter: filter, peer: context.peer, limit: params.limit ?? 100,
           maximumBytes: ReplyBound.pageBytes)
       } catch is ForeignCursor {

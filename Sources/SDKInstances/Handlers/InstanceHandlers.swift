@@ -3,7 +3,8 @@ import SDKProtocol
 
 /// The handlers of `instance.create`, `list`, `get`, `update` and `delete`.
 enum InstanceHandlers {
-  static func register(in router: inout CallRouter, registry: InstanceRegistry) {
+  static func register(in router: inout CallRouter, host: InstanceHost) {
+    let registry = host.registry
     router.register(InstanceCreate.self, about: { .instance($0.instance) }) { params, context in
       let ownerRule = try registry.checkCreation(of: params.instance, by: context.peer)
       let definition = Definition(
@@ -12,7 +13,7 @@ enum InstanceHandlers {
         labels: params.labels ?? [:])
       try registry.check(definition, replacing: nil, by: context.peer)
       let role: Role = registry.access.isAdmin(context.peer) ? .admin : .owner
-      return shape(try await registry.create(params.instance, definition, by: context.peer), registry, role)
+      return shape(try await host.create(params.instance, definition, by: context.peer), registry, role)
     }
     router.register(InstanceList.self) { params, context in
       try InstanceListing(params, registry, context).result
@@ -21,20 +22,20 @@ enum InstanceHandlers {
       shape(instance, registry, context.role)
     }
     router.register(on: registry, InstanceUpdate.self) { params, instance, context in
-      try await update(instance, params, registry, context)
+      try await update(instance, params, host, context)
       return shape(instance, registry, context.role)
     }
     router.register(InstanceDelete.self, about: { .instance($0.instance) }) { params, context in
       // Without the stored credential there is no logout, so `find` refuses it.
       if registry.access.isAdmin(context.peer), params.logout != true,
-        try await registry.deleteQuarantined(params.instance)
+        try await host.deleteQuarantined(params.instance)
       {
         return Empty()
       }
       let instance = try registry.find(params.instance, for: context.peer, atLeast: .owner).instance
       try refuseFile(instance)
       if params.logout == true { try await instance.signOutEverywhere() }
-      try await registry.delete(instance)
+      try await host.delete(instance)
       return Empty()
     }
   }
@@ -47,8 +48,9 @@ enum InstanceHandlers {
   }
 
   private static func update(
-    _ instance: HostedInstance, _ params: InstanceUpdate.Params, _ registry: InstanceRegistry, _ context: CallContext
+    _ instance: HostedInstance, _ params: InstanceUpdate.Params, _ host: InstanceHost, _ context: CallContext
   ) async throws {
+    let registry = host.registry
     try refuseFile(instance)
     if params.settings != nil || params.access != nil || params.provider != nil, context.role < .owner {
       throw SDKError.accessDenied("Only the owner changes settings and access.", instance: instance.id)
@@ -70,7 +72,7 @@ enum InstanceHandlers {
       let backend = registry.kind(current.kind)?.settings.backend ?? []
       let isOtherBackend = backend.contains { next.settings[$0] != current.settings[$0] }
       return .init(
-        definition: next, adapter: try registry.adapter(for: next, uuid: instance.uuid),
+        definition: next, adapter: try host.adapter(for: next, uuid: instance.uuid),
         provider: try next.providerConfiguration(), isOtherBackend: isOtherBackend)
     }
   }

@@ -41,7 +41,7 @@ struct InstanceListing {
   private var counts: [String: Int] {
     var counts: [InstanceState: Int] = [:]
     if isAdmin, params.after == nil, params.labels?.isEmpty ?? true {
-      for (kind, states) in registry.environment.states.counts where params.kind ?? kind == kind {
+      for (kind, states) in registry.states.counts where params.kind ?? kind == kind {
         counts.merge(states, uniquingKeysWith: +)
       }
       let quarantined = registry.quarantinedCount
@@ -86,7 +86,7 @@ struct InstanceListing {
   /// The entries on which the caller may have a role, if they are few among all.
   private var own: [InstanceRegistry.Entry]? {
     guard !isAdmin else { return nil }
-    return registry.environment.roles.candidates(for: context.peer, atMost: max(Self.chunk, registry.count / 8))
+    return registry.roles.candidates(for: context.peer, atMost: max(Self.chunk, registry.count / 8))
       .map { registry.look(at: $0) }
   }
 

@@ -1,55 +1,67 @@
-public import DelegateBridge
-public import Logging
-public import StateStore
+import DelegateBridge
+import Logging
+import SDKProtocol
+import StateStore
+import Synchronization
 
 /// The dependencies that all instances share.
-public struct InstanceEnvironment: Sendable {
+struct InstanceEnvironment: Sendable {
   /// The store that makes changes durable.
-  public let store: any StateStore
+  let store: any StateStore
   /// The bridge that responds to requests for a new credential.
-  public let bridge: any AnsweringBridge
+  let bridge: any AnsweringBridge
   /// The service that runs shared work.
-  public let operations: Operations
+  let operations: Operations
   /// The timers of the instances.
-  public let deadlines: Deadlines
+  let deadlines: Deadlines
   /// The schedule of renewals ahead of time.
   let renewals: Renewals
   /// The hub that emits events to observers.
-  public let events: EventHub
+  let events: EventHub
   /// The wall clock.
-  public let clock: WallClock
+  let clock: WallClock
   /// The instances of the registry by state.
-  let states = StateIndex()
+  let states: StateIndex
   /// The instances of the registry by the ids in their access rules.
-  let roles = RoleIndex()
+  let roles: RoleIndex
   /// The clocks of the vendors.
   let vendorClocks: VendorClocks
   /// The client for HTTP requests.
-  public let http: any HTTPSending
+  let http: any HTTPSending
   /// The client for WebSockets.
-  public let sockets: any SocketOpening
+  let sockets: any SocketOpening
   /// The logger of the journal.
-  public let logger: Logger
+  let logger: Logger
   /// The observer that is called when a renewal ends.
   let onRenewal: RenewalObserver
+}
 
-  /// Creates an environment with these dependencies.
-  public init(
-    store: any StateStore, bridge: any AnsweringBridge, operations: Operations, deadlines: Deadlines,
-    events: EventHub, clock: WallClock, http: any HTTPSending, sockets: any SocketOpening,
-    logger: Logger, onRenewal: @escaping RenewalObserver = { _ in }
-  ) {
-    self.store = store
-    self.bridge = bridge
-    self.operations = operations
-    self.deadlines = deadlines
-    renewals = Renewals(bridge: bridge)
-    self.events = events
-    self.clock = clock
-    vendorClocks = VendorClocks(clock)
-    self.http = http
-    self.sockets = sockets
-    self.logger = logger
-    self.onRenewal = onRenewal
+/// The instances of the registry by state, kept as the states change. A caller who may see all of them then needs no
+/// look at each.
+final class StateIndex: Sendable {
+  private struct Contents {
+    var counts: [KindName: [InstanceState: Int]] = [:]
+    var waiting: Set<InstanceID> = []
+  }
+
+  private let contents = Mutex(Contents())
+
+  /// The number of instances of each kind in each state.
+  var counts: [KindName: [InstanceState: Int]] { contents.withLock { $0.counts } }
+
+  /// The instances that wait for a new credential, in no order.
+  var waiting: Set<InstanceID> { contents.withLock { $0.waiting } }
+
+  /// Moves an instance from one state to another; `nil` for an instance that is not in the registry.
+  func move(_ id: InstanceID, of kind: KindName, from former: InstanceState?, to state: InstanceState?) {
+    guard former != state else { return }
+    contents.withLock { contents in
+      if let former {
+        contents.counts[kind]?[former]? -= 1
+        if contents.counts[kind]?[former] == 0 { contents.counts[kind]?[former] = nil }
+      }
+      if let state { contents.counts[kind, default: [:]][state, default: 0] += 1 }
+      if state == .reauthNeeded || state == .locked { contents.waiting.insert(id) } else { contents.waiting.remove(id) }
+    }
   }
 }

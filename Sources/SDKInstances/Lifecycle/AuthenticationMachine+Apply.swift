@@ -45,34 +45,46 @@ extension AuthenticationMachine {
       return verified(began) { machine, _ in machine.renewalFailed(error) }
 
     case .expired(let means): return lost(.expired, Self.expiredError, means)
-    case .foundExpired(let means):
-      guard phase == .authenticated, standing == .expired, activity == .idle else { return [] }
-      standing = .usable
-      return lost(.expired, Self.expiredError, means)
+    case .foundExpired(let means): return foundExpired(means)
     case .refused(let error, let means): return lost(.refused, error, means)
     case .revived: return revived()
     case .reported(let error, let means): return reported(error, means)
-    case .reportHeld(let error):
-      guard standing == .usable, phase == .authenticated || phase == .anonymous else { return [] }
-      standing = .reported
-      objection = error
-      return []
-    case .reportFollowedUp(let means):
-      guard standing == .reported, activity == .idle else { return [] }
-      let error = objection ?? Self.refusedError
-      standing = .usable
-      return reported(error, means)
+    case .reportHeld(let error): return reportHeld(error)
+    case .reportFollowedUp(let means): return reportFollowedUp(means)
     case .probed(let began, let probe, let means): return isCurrent(began, .probing) ? probed(probe, means) : []
     case .merged: return merged()
     case .mergedAway: return mergedAway()
-    case .wipeFailed:
-      // The work in progress is for a user whose credential must not be issued any more.
-      epoch += 1
-      phase = .locked
-      standing = .none
-      rest()
-      return []
+    case .wipeFailed: return wipeFailed()
     }
+  }
+
+  private mutating func foundExpired(_ means: RenewalMeans) -> [Action] {
+    guard phase == .authenticated, standing == .expired, activity == .idle else { return [] }
+    standing = .usable
+    return lost(.expired, Self.expiredError, means)
+  }
+
+  private mutating func reportHeld(_ error: SDKError) -> [Action] {
+    guard standing == .usable, phase == .authenticated || phase == .anonymous else { return [] }
+    standing = .reported
+    objection = error
+    return []
+  }
+
+  private mutating func reportFollowedUp(_ means: RenewalMeans) -> [Action] {
+    guard standing == .reported, activity == .idle else { return [] }
+    let error = objection ?? Self.refusedError
+    standing = .usable
+    return reported(error, means)
+  }
+
+  private mutating func wipeFailed() -> [Action] {
+    // The work in progress is for a user whose credential must not be issued any more.
+    epoch += 1
+    phase = .locked
+    standing = .none
+    rest()
+    return []
   }
 
   /// The error for an expired credential.

@@ -27,26 +27,19 @@ public final class Deadlines: Sendable {
     var heap = Heap<DueTime>()
     var current: [String: (generation: UInt64, work: Work)] = [:]
     var generation: UInt64 = 0
-    var timer: (any DeadlineTimer)?
-    var onClockSet: Work?
   }
 
   private let state = Mutex(State())
   private let clock: WallClock
+  private let timer: any DeadlineTimer
 
-  /// Creates an empty set of deadlines. `attach` sets the timer.
-  public init(clock: WallClock) { self.clock = clock }
-
-  /// Sets the timer, and arms it for the first deadline.
-  public func attach(_ timer: any DeadlineTimer) {
-    state.withLock { state in
-      state.timer = timer
-      timer.arm(at: state.heap.min?.time)
-    }
+  /// Creates an empty set of deadlines.
+  ///
+  /// - Parameter timer: is armed for the first deadline. Its owner calls `wake` when it fires.
+  public init(clock: WallClock, timer: any DeadlineTimer) {
+    self.clock = clock
+    self.timer = timer
   }
-
-  /// Sets the function to call when the clock was set, after the work that is due by the new clock. It must be quick.
-  func observeClock(_ onClockSet: @escaping Work) { state.withLock { $0.onClockSet = onClockSet } }
 
   /// Sets or moves the only deadline of a key; `nil` removes it. `work` must be quick.
   public func set(_ key: String, at time: Timestamp?, _ work: @escaping Work) {
@@ -60,12 +53,12 @@ public final class Deadlines: Sendable {
         state.current[key] = nil
       }
       Self.prune(&state)
-      if state.heap.min?.time != former { state.timer?.arm(at: state.heap.min?.time) }
+      if state.heap.min?.time != former { timer.arm(at: state.heap.min?.time) }
     }
   }
 
-  /// Runs the work that is due. Called by the timer, also when the clock was set.
-  public func wake(clockWasSet: Bool = false) {
+  /// Runs the work that is due. To be called when the timer fires, and when the clock was set.
+  public func wake() {
     let now = clock.now()
     let due = state.withLock { state in
       var due: [Work] = []
@@ -76,8 +69,7 @@ public final class Deadlines: Sendable {
         due.append(entry.work)
       }
       Self.prune(&state)
-      state.timer?.arm(at: state.heap.min?.time)
-      if clockWasSet, let onClockSet = state.onClockSet { due.append(onClockSet) }
+      timer.arm(at: state.heap.min?.time)
       return due
     }
     for work in due { work() }

@@ -75,7 +75,7 @@ extension InstanceRegistry {
     let before = stored.definition["access"]?.objectValue?.members.reduce(0) { $0 + ($1.value.arrayValue?.count ?? 0) }
     let after = definition.access.byRole.reduce(0) { $0 + $1.rules.count }
     guard let before, before > after else { return }
-    environment.logger.warning(
+    logger.warning(
       """
       \(before - after) access rules of this instance are left out: they can match nobody, or are past the \
       \(AccessRules.maximumPerRole) that a role can have. Set its access again.
@@ -86,7 +86,7 @@ extension InstanceRegistry {
 extension InstanceRegistry {
   /// The instances on which a peer may have a role, in no order.
   private func instances(of peer: Peer) -> [HostedInstance] {
-    guard !access.isAdmin(peer), let own = environment.roles.candidates(for: peer, atMost: count / 2) else {
+    guard !access.isAdmin(peer), let own = roles.candidates(for: peer, atMost: count / 2) else {
       return unsortedInstances
     }
     return look(at: own).compactMap { if case .hosted(let instance) = $0 { instance } else { nil } }
@@ -103,7 +103,7 @@ extension InstanceRegistry {
     // A file has no owner, so only the rules count.
     let policy = InstanceAccess(owner: 0, source: .file, access: own, labels: [:])
     for key in RoleTable(policy, names: access.names).keys { known.add(key) }
-    environment.roles.describe(in: &known)
+    roles.describe(in: &known)
     return known
   }
 }

@@ -100,7 +100,7 @@ extension InstanceRegistry {
     try checkQuota(of: peer, for: id)
     if rule.who.namesUnit { return rule.who }
     if Self.dynamicUids.contains(peer.uid) {
-      environment.logger.warning(
+      logger.warning(
         """
         The owner \(peer.uid) is a uid that systemd gives to another service later, which would then own the instance. \
         Put unit: into the [[access.create]] rule: the unit is the owner then.
@@ -125,8 +125,8 @@ extension InstanceRegistry {
       if access.counts(entry.access, for: peer) { owned[uuid] = entry.id }
     }
     let user = access.names.user(of: peer.uid)
-    let ofUser = environment.roles.candidates { access.names.user(of: $0) == user }
-    for entry in look(at: ofUser.union(environment.roles.candidates(for: peer) ?? [])) {
+    let ofUser = roles.candidates { access.names.user(of: $0) == user }
+    for entry in look(at: ofUser.union(roles.candidates(for: peer) ?? [])) {
       guard case .hosted(let instance) = entry, access.counts(instance.currentAccess, for: peer) else { continue }
       owned[instance.uuid] = instance.id
     }

@@ -1,12 +1,15 @@
 import Concurrency
 import DelegateBridge
 import JSONRPC
-import Logging
+public import Logging
 public import SDKProtocol
 public import StateStore
 import Synchronization
 
-/// The registry of all instances by name, and of the kinds that they may have.
+/// The registry of all instances by name, of the kinds that they may have, and of the rules for access.
+///
+/// It is made before the parts that look instances up, such as the delegates and the event hub. `InstanceHost`, which is
+/// made after them, adds and removes the instances.
 public final class InstanceRegistry: Sendable {
   /// The registry's entry for the name of an instance.
   enum Entry: Sendable {
@@ -22,7 +25,7 @@ public final class InstanceRegistry: Sendable {
   }
 
   /// The entries by name, and an index of the hosted ones by UUID.
-  private struct Table {
+  struct Table {
     private(set) var entries: [InstanceID: Entry] = [:]
     /// The names of all entries, sorted.
     private var names: [InstanceID] = []
@@ -72,7 +75,7 @@ public final class InstanceRegistry: Sendable {
     }
   }
 
-  private let entries = Mutex(Table())
+  let entries = Mutex(Table())
   /// The number of entries that were read for the lists of many, so that a test sees what a call takes.
   let looks = Atomic(0)
   let deleted = Mutex(DeletedInstances())
@@ -83,7 +86,7 @@ public final class InstanceRegistry: Sendable {
   /// event can be read before they are entries.
   let arriving = Mutex<Arriving>([:])
   /// The number of creations since the start. Changed while `arriving` is locked.
-  private let creations = Atomic(0)
+  let creations = Atomic(0)
   /// The number of changes of rules, and of the numbers of the names in them.
   let accessChanges = Atomic(0)
   private let kindsByName: [KindName: any SDKKind]
@@ -102,19 +105,20 @@ public final class InstanceRegistry: Sendable {
     }
   }
 
-  /// The environment that all instances share.
-  public let environment: InstanceEnvironment
+  /// The instances by state.
+  let states = StateIndex()
+  /// The instances by the ids in their access rules.
+  let roles = RoleIndex()
+  let logger: Logger
   /// Whether calls run: not before every instance is restored.
   public let availability = Availability()
 
-  /// Creates a registry without instances.
-  public init(kinds: [any SDKKind], access: AccessPolicy, environment: InstanceEnvironment, maximumPerUid: Int = 20) {
+  /// Creates a registry without instances. `InstanceHost` adds them.
+  public init(kinds: [any SDKKind], access: AccessPolicy, logger: Logger, maximumPerUid: Int = 20) {
     kindsByName = Dictionary(kinds.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     secretSettings = kindsByName.mapValues(\.settings.secrets)
     rules = Mutex(Rules(access, maximumPerUid))
-    self.environment = environment
-    environment.renewals.attach { [weak self] in self?.replan() }
-    environment.deadlines.observeClock { [weak self] in self?.clockWasSet() }
+    self.logger = logger
     access.names.observe { [weak self] in self?.namesChanged() }
     access.names.request(access.requiredNames, for: 0)
   }
@@ -172,7 +176,7 @@ public final class InstanceRegistry: Sendable {
   }
 
   /// The number of instances that wait for a new credential.
-  public var waitingCount: Int { environment.states.waiting.count }
+  public var waitingCount: Int { states.waiting.count }
 
   /// Returns the entries whose names come after `id`, sorted, at most `count` of them.
   func entries(after id: InstanceID?, atMost count: Int) -> [Entry] {
@@ -237,197 +241,5 @@ public final class InstanceRegistry: Sendable {
         instance: id)
     case nil: throw .instanceNotFound(id)
     }
-  }
-
-  // MARK: Start
-
-  /// Reads the store, starts the events, and restores all instances.
-  public func restore() async throws(SDKError) {
-    let state = try await environment.store.load()
-    try await environment.events.begin(self)
-    await restore(state)
-  }
-
-  /// Restores the instances of the store. An instance that can't be made from its rows is quarantined, without effect
-  /// on the others.
-  private func restore(_ state: StoredState) async {
-    let restored = Settings.sharing { state.instances.compactMap(hosted) }
-    for instance in state.quarantined { quarantine(instance) }
-    let names = access.names
-    deleted.withLock { deleted in for event in state.deleted { deleted.add(event, names) } }
-    for instance in restored { instance.makeRoles(names) }
-    accessChanges.add(1, ordering: .relaxed)
-    // The first answer waits for as many ends of credentials as one transaction stores.
-    let ends = Atomic(0)
-    await Self.each(restored) { instance in
-      await instance.actor.resume { ends.add(1, ordering: .relaxed).newValue <= Operations.dueLimit }
-    }
-  }
-
-  /// Hosts a stored instance, or quarantines it.
-  private func hosted(_ stored: StoredInstance) -> HostedInstance? {
-    do {
-      let instance = try host(stored)
-      entries.withLock { $0[stored.id] = .hosted(instance) }
-      return instance
-    } catch {
-      quarantine(
-        QuarantinedInstance(
-          uuid: stored.uuid, id: stored.id, problem: Self.words(for: error), createdAt: stored.createdAt))
-      return nil
-    }
-  }
-
-  /// Runs `work` for several instances at a time, so that their changes share transactions.
-  private static func each(
-    _ instances: [HostedInstance], _ work: @escaping @Sendable (HostedInstance) async -> Void
-  ) async {
-    _ = await instances.concurrentMap(atMost: Operations.dueLimit, work)
-  }
-
-  /// Makes every instance plan its next renewal again.
-  private func replan() {
-    environment.operations.start { [weak self] in
-      for instance in self?.instances ?? [] { await instance.actor.replan() }
-    }
-  }
-
-  /// Corrects the vendors' clocks after the daemon's clock was set. Instances whose credentials had expired by the
-  /// former time then check them again, and all plan their next work by the new time.
-  private func clockWasSet() {
-    environment.vendorClocks.clockWasSet()
-    environment.operations.start { [weak self] in
-      await Self.each(self?.unsortedInstances ?? []) { instance in
-        if instance.mayBeRevived {
-          await instance.actor.deadlineReached()
-        } else {
-          await instance.actor.replan()
-        }
-      }
-    }
-  }
-
-  private func quarantine(_ instance: QuarantinedInstance) {
-    environment.logger.error(
-      "An instance does not open and is set aside: \(instance.problem)",
-      metadata: ["instance": "\(instance.id)", "messageID": "\(JournalMessage.instanceQuarantined.id)"])
-    entries.withLock { $0[instance.id] = .quarantined(instance) }
-  }
-
-  private static func words(for error: any Error) -> String {
-    (error as? any RPCErrorConvertible)?.rpcError.message ?? "its rows have an unknown form"
-  }
-
-  private func host(_ stored: StoredInstance) throws -> HostedInstance {
-    let definition = try JSONValueDecoder.decode(Definition.self, from: stored.definition)
-    reportDroppedRules(of: stored, definition)
-    return try HostedInstance(
-      stored: stored, definition: definition,
-      adapter: try adapter(for: definition, uuid: stored.uuid), provider: try definition.providerConfiguration(),
-      environment: environment)
-  }
-
-  /// Creates the SDK adapter for a definition.
-  func adapter(for definition: Definition, uuid: InstanceUUID) throws -> any SDKAdapter {
-    guard let kind = kind(definition.kind) else { throw unknownKind(definition.kind) }
-    // Looked up each time, since `[network] allow` and the admins can change while the adapter lives.
-    let rule: @Sendable () -> SuppliedURLRule = { [weak self] in self?.supplied(kind, definition) ?? .nowhere }
-    let clock = environment.vendorClocks.clock(of: uuid)
-    let network = GuardedNetwork(
-      http: DatedHTTP(base: environment.http, clock: clock), owner: definition.connectionOwner,
-      sockets: environment.sockets, rule: rule, proxy: try CommonSettings.proxy(in: definition.settings),
-      lists: { [weak self] host in self?.access.hosts?.contains(host) ?? false },
-      log: ExchangeLog(logger: environment.logger) { [weak self] in self?.instance(uuid: uuid.description)?.id })
-    return try kind.makeAdapter(
-      settings: definition.settings,
-      services: AdapterServices(
-        instance: uuid.description, clock: clock.wallClock, http: network, sockets: network,
-        digests: environment.store.identityDigests, supplied: rule()))
-  }
-
-  private func unknownKind(_ name: KindName) -> RPCError {
-    let nearest = name.name.nearest(in: kindNames)
-    return .invalidParams(
-      "There is no kind \(name.name.prefix(64)); this daemon has \(kindNames.joined(separator: ", ")).",
-      member: "kind", nearest: nearest)
-  }
-
-  // MARK: Changing
-
-  /// Creates an instance, which is durable on return.
-  ///
-  /// - Parameter peer: the caller, whose quota the instance must not exceed; `nil` for a configuration file.
-  public func create(
-    _ id: InstanceID, _ definition: Definition, by peer: Peer? = nil
-  ) async throws -> HostedInstance {
-    let uuid = InstanceUUID(RandomUUID.make())
-    let stored = StoredInstance(
-      uuid: uuid, id: id, createdAt: environment.clock.now(), definition: try JSONValueEncoder.encode(definition))
-    var isCreated = false
-    defer { if !isCreated { environment.vendorClocks.forget(uuid) } }
-    let adapter = try adapter(for: definition, uuid: uuid)
-    let provider = try definition.providerConfiguration()
-    if entries.withLock({ $0[id] != nil }) { throw exists(id) }
-    // Reserved before it is checked: of concurrent calls, each counts those that came before it.
-    let number = arriving.withLock { arriving in
-      let number = creations.add(1, ordering: .relaxed).newValue
-      arriving[uuid] = (id, definition.instanceAccess, number)
-      return number
-    }
-    defer { arriving.withLock { $0[uuid] = nil } }
-    if let peer { try checkQuota(of: peer, for: id, before: number) }
-    let done: CommitResult
-    do throws(SDKError) {
-      done = try await environment.store.commit(
-        InstanceChange(
-          uuid: uuid, id: id, kind: definition.kind, parts: [.create(stored)], events: [.init(.instanceCreated)]))
-    } catch {
-      throw error.about(id)
-    }
-    let instance = try HostedInstance(
-      stored: stored, definition: definition, adapter: adapter, provider: provider, environment: environment)
-    isCreated = true
-    // Filed in the index of roles before it is no longer among those that arrive.
-    instance.makeRoles(access.names)
-    entries.withLock { $0[id] = .hosted(instance) }
-    arriving.withLock { $0[uuid] = nil }
-    useRules(of: instance)
-    environment.events.append(done.events)
-    await instance.actor.resume()
-    return instance
-  }
-
-  private func exists(_ id: InstanceID) -> SDKError {
-    SDKError(.existing, .instanceExists, "There is an instance \(id) already; choose another id.", instance: id)
-  }
-
-  /// Deletes an instance and all that it stores.
-  ///
-  /// - Throws: also when the instance is deleted, but cleaning up on the disk is unfinished.
-  public func delete(_ instance: HostedInstance) async throws {
-    let problem = try await instance.delete {
-      // Observers of the deletion must no longer find the instance.
-      let access = instance.currentAccess
-      let owner = self.access.names.user(of: access.owner)
-      deleted.withLock { $0.add(instance.uuid, instance.id, instance.kind, access, of: owner) }
-      environment.vendorClocks.forget(instance.uuid)
-      entries.withLock { entries in
-        if case .hosted(let present)? = entries[instance.id], present.actor === instance.actor {
-          entries[instance.id] = nil
-        }
-      }
-      accessChanges.add(1, ordering: .relaxed)
-    }
-    if let problem { throw problem }
-  }
-
-  /// Deletes an instance whose rows don't open. Returns `false` when there is none of this name.
-  public func deleteQuarantined(_ id: InstanceID) async throws -> Bool {
-    guard case .quarantined(let broken)? = entries.withLock({ $0[id] }) else { return false }
-    let done = try await environment.store.commit(
-      InstanceChange(uuid: broken.uuid, id: id, kind: KindName("unknown"), parts: [.delete]))
-    entries.withLock { $0[id] = nil }
-    if let unfinished = done.unfinished { throw unfinished.about(id) }
-    return true
   }
 }

@@ -23,10 +23,11 @@ struct FileInstances: Sendable {
     case failed(String)
   }
 
-  let registry: InstanceRegistry
+  let host: InstanceHost
   /// The directory of the instances' files.
   let directory: String
   let logger: Logger
+  private var registry: InstanceRegistry { host.registry }
 
   /// The number of instances that are changed at a time. They share transactions, and a vendor that does not respond
   /// blocks few.
@@ -82,7 +83,7 @@ struct FileInstances: Sendable {
 
   private func define(_ file: InstanceFile) async -> Step {
     do {
-      switch try await registry.reconcile(file.id, file.definition) {
+      switch try await host.reconcile(file.id, file.definition) {
       case .added: return .added
       case .changed: return .changed
       case .unchanged: return .unchanged
@@ -96,7 +97,7 @@ struct FileInstances: Sendable {
     let wantsLogout = instance.currentDefinition.onRemove == .logout
     if wantsLogout, !logsOut { return .pending(nil) }
     do {
-      try await registry.remove(instance)
+      try await host.remove(instance)
       return .removed
     } catch {
       let why = "Its file is gone, but it could not be removed: \(Self.words(error))"

@@ -3,7 +3,6 @@ import JSONRPC
 import Logging
 import SDKInstances
 import SDKProtocol
-import Synchronization
 import Systemd
 
 /// An actor that applies the configuration: at the start, and at each requested reload (sdkd(8)).
@@ -59,7 +58,7 @@ actor Reloader {
       return
     }
     do throws(SDKError) {
-      try await parts.registry.restore()
+      try await files.host.restore()
     } catch {
       parts.registry.availability.fail(error)
       report.degraded(error, [])
@@ -89,7 +88,7 @@ actor Reloader {
       throw ConfigurationMistake.refusal(loaded.mistakes)
     }
     if let stateFailure { throw stateFailure }
-    if !isRestored { try await parts.registry.restore() }
+    if !isRestored { try await files.host.restore() }
     let problems = await parts.use(loaded.configuration)
     let outcome = await apply(loaded, problems)
     parts.names.refresh(parts.registry.namesInUse)
@@ -99,6 +98,17 @@ actor Reloader {
     return DaemonReload.Result(
       added: outcome.added, changed: outcome.changed, removed: outcome.removed, unchanged: outcome.unchanged,
       problems: outcome.problems)
+  }
+
+  /// Reloads for a caller: to the end, even if the caller is gone.
+  ///
+  /// - Throws: the errors of `reload`.
+  nonisolated func reloadForCaller() async throws -> DaemonReload.Result {
+    let outcome = Promise<DaemonReload.Result>()
+    operations.start {
+      do { outcome.resolve(.success(try await self.reload())) } catch { outcome.resolve(.failure(error)) }
+    }
+    return try await outcome.valueIgnoringCancellation()
   }
 
   private func apply(
@@ -130,27 +140,5 @@ actor Reloader {
     await files.removeMissing(keeping: defined, logsOut: true, &outcome)
     planRemovals(after: outcome, pause: Self.removalPause)
     report.removalsTried(outcome)
-  }
-}
-
-/// The entry point of calls that request a reload. A reload runs to its end even if its caller is gone.
-final class ReloadEntrance: Sendable {
-  private let reloader = Mutex<Reloader?>(nil)
-  private let operations: Operations
-
-  init(operations: Operations) { self.operations = operations }
-
-  func serve(_ reloader: Reloader) { self.reloader.withLock { $0 = reloader } }
-
-  /// Reads the configuration and applies it.
-  ///
-  /// - Throws: the errors of `Reloader.reload`; `CancellationError` before the first `serve`.
-  func reload() async throws -> DaemonReload.Result {
-    guard let reloader = reloader.withLock({ $0 }) else { throw CancellationError() }
-    let outcome = Promise<DaemonReload.Result>()
-    operations.start {
-      do { outcome.resolve(.success(try await reloader.reload())) } catch { outcome.resolve(.failure(error)) }
-    }
-    return try await outcome.valueIgnoringCancellation()
   }
 }

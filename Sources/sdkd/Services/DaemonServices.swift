@@ -61,16 +61,24 @@ struct OperationsService: Service {
   }
 }
 
-/// The wall-clock timer of the deadlines. It also fires when the clock is set.
-final class DeadlineService: Service, DeadlineTimer {
-  private let timer: WallClockTimer
-
-  init(_ deadlines: Deadlines) throws(SystemCallError) {
-    timer = try WallClockTimer { deadlines.wake(clockWasSet: $0 == .clockWasSet) }
-    deadlines.attach(self)
-  }
+/// The wall-clock timer, as the deadlines arm it.
+struct ArmedTimer: DeadlineTimer {
+  let timer: WallClockTimer
 
   func arm(at time: Timestamp?) { timer.arm(secondsSince1970: time?.secondsSince1970) }
+}
+
+/// A service that runs the work of passed deadlines, and notifies the instances when the clock was set.
+struct DeadlineService: Service {
+  private let timer: WallClockTimer
+
+  init(_ timer: WallClockTimer, _ deadlines: Deadlines, _ host: InstanceHost) throws(SystemCallError) {
+    self.timer = timer
+    try timer.start { wake in
+      deadlines.wake()
+      if wake == .clockWasSet { host.clockWasSet() }
+    }
+  }
 
   func run() async throws {
     try? await gracefulShutdown()

@@ -22,7 +22,7 @@ final class DaemonWatch: Sendable {
   ///   - state: the state directory.
   init(
     interval: Duration, group: MultiThreadedEventLoopGroup, vendors: MultiThreadedEventLoopGroup,
-    operations: Operations, registry: InstanceRegistry, database: SQLiteStateStore?, state: String,
+    operations: Operations, registry: InstanceRegistry, events: EventHub, database: SQLiteStateStore?, state: String,
     socketFile: ControlSocketFile?, notifier: Notifier, logger: Logger
   ) {
     self.socketFile = socketFile
@@ -35,7 +35,7 @@ final class DaemonWatch: Sendable {
       WatchdogMonitor.Probe("vendor event loop \(number + 1)") { answered in loop.execute(answered) }
     }
     probes.append(WatchdogMonitor.Probe("task pool") { answered in operations.start { answered() } })
-    let sample = InstanceSample(registry)
+    let sample = InstanceSample(registry, events)
     probes.append(
       WatchdogMonitor.Probe("instances") { answered in
         operations.start {
@@ -75,10 +75,14 @@ final class DaemonWatch: Sendable {
 /// A probe of the instances and their events. Each run probes up to 32 instances, in rotation.
 private final class InstanceSample: Sendable {
   private let registry: InstanceRegistry
+  private let events: EventHub
   private let last = Mutex<InstanceID?>(nil)
   private static let size = 32
 
-  init(_ registry: InstanceRegistry) { self.registry = registry }
+  init(_ registry: InstanceRegistry, _ events: EventHub) {
+    self.registry = registry
+    self.events = events
+  }
 
   func ask() async {
     let sample = last.withLock { last in
@@ -87,7 +91,7 @@ private final class InstanceSample: Sendable {
       return sample.instances
     }
     for instance in sample { await instance.answer() }
-    await registry.environment.events.answer()
+    await events.answer()
   }
 }
 

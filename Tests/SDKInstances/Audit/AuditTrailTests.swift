@@ -1,4 +1,5 @@
 import JSONRPC
+import Logging
 import SDKProtocol
 import StateStore
 import Testing
@@ -7,7 +8,7 @@ import Testing
 
 struct AuditTrailTests {
   private let written = Records<AuditRecord>()
-  private var trail: AuditTrail { AuditTrail { [written] in written.add($0) } }
+  private var trail: AuditTrail { AuditTrail(registry: .empty) { [written] in written.add($0) } }
 
   private func call(
     _ method: (any SDKMethod.Type)?, uid: UInt32 = 7, pid: Int32 = 1, process: PeerProcess = PeerProcess(),
@@ -45,8 +46,7 @@ struct AuditTrailTests {
 
   @Test func `A record costs no more after years than on the first day`() async throws {
     try await World.run { world in
-      let trail = AuditTrail { _ in }
-      trail.serve(world.registry)
+      let trail = AuditTrail(registry: world.registry) { _ in }
       let observe = trail.observation(of: InstanceUpdate.self)
       func batch() -> Duration {
         ContinuousClock().measure { for _ in 0..<100 { observe?(call(InstanceUpdate.self)) } }
@@ -172,5 +172,14 @@ struct AuditTrailTests {
         "instance.create", "instance.delete",
         "instance.update",
       ])
+  }
+}
+
+extension InstanceRegistry {
+  /// A registry without kinds and instances.
+  fileprivate static var empty: InstanceRegistry {
+    InstanceRegistry(
+      kinds: [], access: AccessPolicy(names: AccessPolicyTests.Names()),
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
   }
 }

@@ -155,7 +155,7 @@ struct DelegateAttachTests {
       let desk = try await world.instance()
       let session = await world.delegate("one", Records())
       world.delegates.forget(desk.actor.bridgeKey(nil))
-      try await world.registry.delete(desk)
+      try await world.host.delete(desk)
       let next = try await world.instance()
       #expect(world.delegates.attachedCount(of: next.actor.bridgeKey(nil)) == 0)
       #expect(try await world.ask(next) == nil)
@@ -317,14 +317,13 @@ struct DelegateAttachTests {
     try await World.run { world in
       let (one, two) = (try await world.instance("one"), try await world.instance("two"))
       let memory = Memory(["gone"])
-      let deadlines = Deadlines(clock: world.clock.wall)
+      let deadlines = Deadlines(clock: world.clock.wall, timer: UnwatchedTimer())
       func restarted() -> Delegates {
-        let delegates = Delegates(
-          grace: .seconds(2), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, memory: memory,
-          now: world.clock.wall.now, start: world.operations.start,
+        Delegates(
+          instances: world.registry, grace: .seconds(2),
+          logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+          memory: memory, now: world.clock.wall.now, start: world.operations.start,
           later: { deadlines.set("delegates", at: $0, $1) })
-        delegates.serve(world.registry)
-        return delegates
       }
       let delegates = restarted()
       #expect(delegates.hasDelegate(BridgeKey(instance: "gone")))
@@ -374,9 +373,8 @@ struct DelegateAttachTests {
       let desk = try await world.instance("one")
       let memory = SlowMemory()
       let delegates = Delegates(
-        grace: .zero, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, memory: memory,
-        now: world.clock.wall.now, start: world.operations.start)
-      delegates.serve(world.registry)
+        instances: world.registry, grace: .zero, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        memory: memory, now: world.clock.wall.now, start: world.operations.start)
       for _ in 0..<10 {
         let session = world.session()
         try await delegates.attach(session, to: [desk.delegated], timeout: .seconds(1))

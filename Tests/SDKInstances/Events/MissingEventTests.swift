@@ -34,14 +34,15 @@ struct MissingEventTests {
     let store = InMemoryStateStore()
     let operations = Operations()
     let hub = EventHub(
-      store: store, operations: operations, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+      store: store, directory: Everyone(), operations: operations,
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
       patience: patience, inboxCapacity: capacity)
     let link = FakeLink()
     let session = ClientSession(link: link)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await operations.run() }
       defer { operations.finish() }
-      try await hub.begin(Everyone())
+      try await hub.begin()
       let made = try await hub.subscribe(
         link, session: session.key, filter: EventFilter(), since: nil, text: nil, isAdmin: true)
       await hub.activate(made.id)

@@ -75,7 +75,7 @@ struct DeletedInstancesTests {
       let mine = try #require(AccessRule("uid:7"))
       let access = AccessRules(observe: many, use: many, control: [mine])
       let desk = try await world.instance("desk", access: access)
-      try await world.registry.delete(desk)
+      try await world.host.delete(desk)
       let audience = try #require(try await world.last(.instanceDeleted)?.audience)
       #expect(JSONWriter.bytes(of: audience).count <= 34 << 10)
       let seen = await world.call("events.list", on: world.session(uid: 7)).value?["events"]?.arrayValue ?? []

@@ -133,7 +133,7 @@ struct ReplyBoundTests {
     try await World.run { world in
       let desk = try await world.instance()
       #expect(world.registry.instance(uuid: desk.uuid.description)?.actor === desk.actor)
-      try await world.registry.delete(desk)
+      try await world.host.delete(desk)
       #expect(world.registry.instance(uuid: desk.uuid.description) == nil)
     }
   }

@@ -13,10 +13,10 @@ struct ClockTests {
       let desk = try await world.instance(provider: false)
       try await desk.signIn("alice#1@60")
       world.clock.advance(61)
-      world.deadlines.wake(clockWasSet: true)
+      world.setClock()
       try await eventually("a new login is needed") { desk.state == .reauthNeeded }
       world.clock.advance(-30)
-      world.deadlines.wake(clockWasSet: true)
+      world.setClock()
       try await eventually("the user is signed in again") { desk.state == .authenticated }
       #expect(desk.user.authenticated)
       #expect(desk.cachedAnswer(minTTL: 0, http: false)?.tokenId == TokenID("alice#1@60"))
@@ -54,7 +54,7 @@ struct ClockTests {
       world.vendor.fail(.probe, SampleErrors.refused)
       try await desk.reject(TokenID("alice#1@60"))
       try await eventually("a new login is needed") { desk.state == .reauthNeeded }
-      world.deadlines.wake(clockWasSet: true)
+      world.setClock()
       #expect(await reason { _ = try await desk.token() } == "reauthNeeded")
     }
     try await World.run(store: store) { world in

@@ -46,7 +46,7 @@ struct ConnectionTests {
       connection.lose()
       try await eventually("an attempt is planned") { await desk.actor.core[nil]?.connection.retryAt != nil }
       world.clock.advance(-3600)
-      world.deadlines.wake(clockWasSet: true)
+      world.setClock()
       try await eventually("the attempt follows") {
         world.deadlines.wake()
         return world.vendor.count(.connect) == 2

@@ -13,7 +13,7 @@ struct DefinitionTests {
       var next = current
       next.settings = current.settings.merged(with: settings)
       return .init(
-        definition: next, adapter: try world.registry.adapter(for: next, uuid: desk.uuid),
+        definition: next, adapter: try world.host.adapter(for: next, uuid: desk.uuid),
         provider: try next.providerConfiguration(),
         isOtherBackend: next.settings["base_url"] != current.settings["base_url"])
     }
@@ -45,7 +45,7 @@ struct DefinitionTests {
         var next = current
         next.provider = ["command": ["/bin/echo"]]
         return .init(
-          definition: next, adapter: try world.registry.adapter(for: next, uuid: desk.uuid),
+          definition: next, adapter: try world.host.adapter(for: next, uuid: desk.uuid),
           provider: try next.providerConfiguration(), isOtherBackend: false)
       }
       try await eventually("the breaker is reset") { world.bridge.resets == 1 }
@@ -57,10 +57,10 @@ struct DefinitionTests {
       let desk = try await world.instance()
       try await desk.signIn("alice#1")
       world.store.failNextCommits(1)
-      #expect(await reason { try await world.registry.delete(desk) } == "storeUnavailable")
+      #expect(await reason { try await world.host.delete(desk) } == "storeUnavailable")
       #expect(desk.cachedAnswer(minTTL: 0, http: false) != nil, "nothing was removed")
       world.store.failNextCommits(1, afterWriting: true)
-      #expect(await reason { try await world.registry.delete(desk) } == "storeUnavailable")
+      #expect(await reason { try await world.host.delete(desk) } == "storeUnavailable")
       #expect(await world.call("token.get", ["instance": "desk"], on: world.session()).reason == "instanceNotFound")
       #expect(await reason { _ = try await world.instance() } == nil, "the name is free again")
     }
@@ -184,7 +184,7 @@ struct DefinitionTests {
       let gate = world.vendor.hold(.signIn)
       async let login = reason { try await desk.signIn("alice#1") }
       try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 1 }
-      try await world.registry.delete(desk)
+      try await world.host.delete(desk)
       #expect(await login == "instanceNotFound")
       gate.open()
       try await eventually("the login is undone") { world.vendor.calls.contains("signOut alice#1") }

@@ -54,7 +54,7 @@ struct DeliveryTests {
       try await desk.signOut(localOnly: true)
       try await eventually("one attempt was made") { pending(desk).first?.attempts == 1 }
       world.clock.advance(-7200)
-      world.deadlines.wake(clockWasSet: true)
+      world.setClock()
       try await eventually("nothing is pending") {
         world.deadlines.wake()
         return pending(desk).isEmpty

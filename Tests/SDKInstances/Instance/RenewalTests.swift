@@ -355,7 +355,7 @@ struct RenewalTests {
           var next = current
           if cause == "no provider" { next.provider = nil } else { next.settings["services"] = ["cases"] }
           return .init(
-            definition: next, adapter: try world.registry.adapter(for: next, uuid: desk.uuid),
+            definition: next, adapter: try world.host.adapter(for: next, uuid: desk.uuid),
             provider: try next.providerConfiguration(),
             isOtherBackend: false)
         }

@@ -63,8 +63,8 @@ struct ServicesTests {
         uuid: .random(), id: try #require(InstanceID("desk")), createdAt: world.clock.now, definition: .null)
       let desk = try HostedInstance(
         stored: stored, definition: definition,
-        adapter: try world.registry.adapter(for: definition, uuid: stored.uuid), provider: nil,
-        environment: world.registry.environment)
+        adapter: try world.host.adapter(for: definition, uuid: stored.uuid), provider: nil,
+        environment: world.host.environment)
       #expect(try desk.user(of: "cases") == .none)
       #expect(desk.shape(secretSettings: [], isAdmin: true, conceals: false).services?.count == 2)
     }
@@ -102,7 +102,7 @@ struct ServicesTests {
         var next = current
         next.settings["services"] = ["chat"]
         return .init(
-          definition: next, adapter: try world.registry.adapter(for: next, uuid: desk.uuid), isOtherBackend: false)
+          definition: next, adapter: try world.host.adapter(for: next, uuid: desk.uuid), isOtherBackend: false)
       }
       #expect(try await desk.token().token == "bob#1")
       let gone = await reason { _ = try await desk.token(service: "cases", minTTL: 0, timeout: nil, http: false) }
@@ -130,7 +130,7 @@ struct ServicesTests {
         var next = current
         next.settings["services"] = ["chat"]
         return .init(
-          definition: next, adapter: try world.registry.adapter(for: next, uuid: desk.uuid), isOtherBackend: false)
+          definition: next, adapter: try world.host.adapter(for: next, uuid: desk.uuid), isOtherBackend: false)
       }
       #expect(try await desk.storedValue("note", epoch: nil).value == "his")
       #expect(try await world.count(.identityWiped) == 0)

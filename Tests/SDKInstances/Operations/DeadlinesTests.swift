@@ -15,10 +15,8 @@ struct DeadlinesTests {
   private let done = Records<String>()
 
   private func deadlines() -> (Deadlines, Timer) {
-    let deadlines = Deadlines(clock: clock.wall)
     let timer = Timer()
-    deadlines.attach(timer)
-    return (deadlines, timer)
+    return (Deadlines(clock: clock.wall, timer: timer), timer)
   }
 
   private func set(_ deadlines: Deadlines, _ key: String, at seconds: Double?) {

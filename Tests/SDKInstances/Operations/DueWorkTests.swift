@@ -28,7 +28,7 @@ struct DueWorkTests {
     defer { gate.open() }
     let world = World(store: store, commitGate: gate)
     world.clock.advance(61)
-    async let restored: Void = world.registry.restore()
+    async let restored: Void = world.host.restore()
     try await eventually("many changes wait for the disk") { gate.waitingCount == Operations.dueLimit }
     gate.open()
     // The first answer does not wait for the others.
@@ -37,7 +37,7 @@ struct DueWorkTests {
     #expect(world.registry.instances.count { $0.state == .reauthNeeded } == Operations.dueLimit)
     let later = try #require(world.registry.instances.first { $0.state != .reauthNeeded })
     #expect(await reason { _ = try await later.token() } == "reauthNeeded")
-    let operations = world.registry.environment.operations
+    let operations = world.host.environment.operations
     async let end: Void = operations.run()
     try await eventually("all have ended") { world.registry.instances.allSatisfy { $0.state == .reauthNeeded } }
     operations.finish()

@@ -30,6 +30,7 @@ final class World: Sendable {
   let deadlines: Deadlines
   let hub: EventHub
   let registry: InstanceRegistry
+  let host: InstanceHost
   let gateway: Gateway
   let delegates: Delegates
 
@@ -42,21 +43,21 @@ final class World: Sendable {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let store = store ?? InMemoryStateStore(clock: { [clock] in clock.now })
     self.store = store
-    deadlines = Deadlines(clock: clock.wall)
-    hub = EventHub(store: store, operations: operations, logger: logger, patience: patience) { [heardEvents] in
-      heardEvents.add($0)
-    }
+    deadlines = Deadlines(clock: clock.wall, timer: UnwatchedTimer())
+    let kinds: [any SDKKind] = [
+      FakeKind(vendor: vendor, policy: policy), FakeKind(name: KindName("fake.other"), vendor: vendor, policy: policy),
+    ]
+    registry = InstanceRegistry(kinds: kinds, access: access, logger: logger)
+    hub = EventHub(
+      store: store, directory: registry, operations: operations, logger: logger, patience: patience
+    ) { [heardEvents] in heardEvents.add($0) }
     var durable: any StateStore = store
     if let commitGate { durable = HeldStore(base: store, gate: commitGate) }
     if let wipeGate { durable = HeldWipeStore(base: store, gate: wipeGate) }
     if let reads { durable = HeldReads(base: store, gates: reads) }
-    let environment = InstanceEnvironment(
-      store: durable, bridge: bridge, operations: operations, deadlines: deadlines, events: hub, clock: clock.wall,
-      http: http, sockets: NoSockets(), logger: logger)
-    let kinds: [any SDKKind] = [
-      FakeKind(vendor: vendor, policy: policy), FakeKind(name: KindName("fake.other"), vendor: vendor, policy: policy),
-    ]
-    registry = InstanceRegistry(kinds: kinds, access: access, environment: environment)
+    host = InstanceHost(
+      registry, store: durable, bridge: bridge, operations: operations, deadlines: deadlines, events: hub,
+      clock: clock.wall, http: http, sockets: NoSockets(), logger: logger)
     let facts = DaemonFacts(
       pid: 1, startedAt: ManualClock.start, restartCount: 0, limits: { [:] }, problems: { [] },
       metrics: { DaemonMetrics.Result(contentType: "text/plain", text: "# EOF\n") },
@@ -66,14 +67,14 @@ final class World: Sendable {
       backUp: { DaemonBackup.Result(name: $0.name ?? "auto-1", bytes: 0, createdAt: ManualClock.start) },
       rotateKey: { DaemonRotateKey.Result(rewrapped: 0) })
     delegates = Delegates(
-      grace: grace, replyTime: replyTime, logger: logger, now: clock.wall.now, start: operations.start)
-    delegates.serve(registry)
+      instances: registry, grace: grace, replyTime: replyTime, logger: logger, now: clock.wall.now,
+      start: operations.start)
     let (router, methods, shortcuts) = Handlers.router(
-      registry: registry, kinds: kinds, facts: facts, delegates: delegates)
+      host: host, kinds: kinds, facts: facts, delegates: delegates)
     gateway = Gateway(
-      router: router, methods: methods, shortcuts: shortcuts, registry: registry, events: hub,
-      delegates: delegates, logger: logger,
-      observers: [calls], clock: MonotonicClock { [clock] in .seconds(clock.now - ManualClock.start) })
+      router: router, methods: methods, shortcuts: shortcuts, registry: registry, operations: operations,
+      events: hub, delegates: delegates, logger: logger, observers: [calls],
+      clock: MonotonicClock { [clock] in .seconds(clock.now - ManualClock.start) })
   }
 
   /// Runs a test in a new world, and then ends the world's tasks.
@@ -93,16 +94,22 @@ final class World: Sendable {
         world.bridge.openAll()
         world.operations.finish()
       }
-      try await world.registry.restore()
+      try await world.host.restore()
       if isReady { world.registry.availability.serve() }
       try await test(world)
     }
   }
 
+  /// Wakes the deadlines as the timer does after the clock was set.
+  func setClock() {
+    deadlines.wake()
+    host.clockWasSet()
+  }
+
   /// Whether no renewal is reserved in the five seconds that end after a time. One that is alone begins at its latest
   /// time.
   func isFree(_ time: Timestamp) -> Bool {
-    let renewals = registry.environment.renewals
+    let renewals = host.environment.renewals
     let request = RenewalRequest(owner: 0, latest: time, earliest: clock.now, end: nil, random: 0)
     let place = renewals.place(request, former: nil, now: clock.now)
     defer { renewals.release(place) }
@@ -118,7 +125,7 @@ final class World: Sendable {
   ) async throws -> HostedInstance {
     let id = try #require(InstanceID(name))
     let all = (["base_url": "https://a.example"] as JSONObject).merged(with: settings)
-    return try await registry.create(
+    return try await host.create(
       id,
       Definition(
         kind: KindName(kind), source: .api, owner: owner, settings: all, provider: provider ? Self.provider : nil,
@@ -152,6 +159,11 @@ extension HostedInstance {
   func token(minTTL: Double = 0, timeout: Double? = nil) async throws -> Token {
     try await token(minTTL: minTTL, timeout: timeout, http: false)
   }
+}
+
+/// A timer that never fires: tests call `wake` themselves.
+struct UnwatchedTimer: DeadlineTimer {
+  func arm(at time: Timestamp?) {}
 }
 
 /// Returns the reason of the error that `work` throws, or its description if it has no reason; `nil` for no error.

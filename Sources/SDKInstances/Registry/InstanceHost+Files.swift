@@ -2,11 +2,6 @@ import JSONRPC
 public import SDKProtocol
 
 extension InstanceRegistry {
-  /// The result of `reconcile`.
-  public enum Reconciled: Sendable {
-    case added, changed, unchanged
-  }
-
   /// The present use of an instance name that a configuration file defines.
   public enum NameUse: Sendable {
     /// No instance has the name.
@@ -24,12 +19,19 @@ extension InstanceRegistry {
     if let instance = hosted(id) { return instance.currentDefinition.source == .file ? .file : .api }
     return isKnown(id) ? .quarantined : .none
   }
+}
+
+extension InstanceHost {
+  /// The result of `reconcile`.
+  public enum Reconciled: Sendable {
+    case added, changed, unchanged
+  }
 
   /// Creates or changes an instance so that it matches its file. An instance that matches already is not changed.
   ///
   /// - Throws: `instanceExists` when the id was made by a call; `instanceQuarantined`.
   public func reconcile(_ id: InstanceID, _ definition: Definition) async throws -> Reconciled {
-    switch nameUse(id) {
+    switch registry.nameUse(id) {
     case .none:
       _ = try await create(id, definition)
       return .added
@@ -44,15 +46,15 @@ extension InstanceRegistry {
         instance: id)
     case .file: break
     }
-    guard let present = hosted(id), present.currentDefinition != definition else { return .unchanged }
+    guard let present = registry.hosted(id), present.currentDefinition != definition else { return .unchanged }
     if present.kind != definition.kind {
       try await remove(present)
       _ = try await create(id, definition)
       return .changed
     }
-    let backend = kind(definition.kind)?.settings.backend ?? []
+    let backend = registry.kind(definition.kind)?.settings.backend ?? []
     // Also after an error: the definition may be in force without the cleanup of the former one.
-    defer { useRules(of: present) }
+    defer { registry.useRules(of: present) }
     try await present.redefine { current in
       .init(
         definition: definition, adapter: try adapter(for: definition, uuid: present.uuid),
