@@ -37,6 +37,26 @@ import Testing
     for secret in [jwt, session["token"]?["token"]?.stringValue ?? jwt] { #expect(!told.contains(secret)) }
   }
 
+  @Test("The instance says that its visitor signs in on use, until the vendor was asked")
+  func C1_theInstanceSaysThatTheVisitorSignsInOnUse() throws {
+    let chat = try Chat()
+    #expect(try chat.instance()["signIn"] == nil)
+    try chat.setIdentity(try Chat.mint())
+    #expect(try chat.instance()["signIn"] == "onUse")
+    // The JWT is lost with the daemon, and nobody supplies another: the visitor is anonymous from the first session on.
+    let next = try chat.crashed()
+    #expect(try next.instance()["signIn"] == "onUse")
+    _ = try next.open()
+    #expect(try next.instance()["signIn"] == nil)
+    try next.setIdentity(try Chat.mint())
+    #expect(try next.instance()["signIn"] == "onUse")
+    _ = try next.open()
+    let signedIn = try next.instance()
+    #expect(signedIn["state"] == "authenticated" && signedIn["signIn"] == nil)
+    try next.line.call("chat.resetIdentity", ["instance": "desk"])
+    #expect(try next.instance()["signIn"] == nil)
+  }
+
   @Test("The provider is asked again when the id token has expired")
   func C1_theOwnerIsAskedAgainWhenTheIdTokenHasEnded() throws {
     let chat = try Chat { try Chat.minting($0) }

@@ -32,6 +32,15 @@ struct ListTests {
     #expect(storage.errors == "kiosk keeps no values.\n")
   }
 
+  @Test("A user whom the vendor has not been asked about is shown as one who signs in on use")
+  func pendingSignIn() async {
+    var instance = Samples.instance("chat", state: "anonymous", user: nil).objectValue ?? [:]
+    instance["signIn"] = "onUse"
+    let answer = instance
+    _ = await run.status("list", "--no-headers") { _, _ in ["instances": [.object(answer)]] }
+    #expect(run.output == "chat  test.kind  signs in on use  -  -  -\n")
+  }
+
   @Test("Action and instance stand in either order")
   func eitherOrder() async {
     for line in [["storage", "get", "kiosk", "k"], ["storage", "kiosk", "get", "k"]] {

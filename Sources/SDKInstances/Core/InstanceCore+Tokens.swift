@@ -40,7 +40,7 @@ extension InstanceCore {
       return (try begin(.reportFollowedUp(means: means), on: service, context), nil)
     }
     // A missing owner is announced once, like any other failure before the fallback.
-    if means.isNone, adapter.traits.policy.onFailure == .fallBack, state.identity.degraded == nil || state.isUntried,
+    if means.isNone, adapter.traits.policy.onFailure == .fallBack, state.isBeforeFallback,
       adapter.mayAsk(for: state.identity)
     {
       means = .bridge

@@ -90,6 +90,14 @@ struct ServiceState: Sendable {
     return user
   }
 
+  /// Whether a failure of the next renewal is the first one of this identity, and so is announced.
+  var isBeforeFallback: Bool { identity.degraded == nil || isUntried }
+
+  /// Whether a user was set whom the vendor has not been asked about.
+  func isPrepared(_ capabilities: Capabilities) -> Bool {
+    machine.state == .anonymous && isBeforeFallback && capabilities.guests?.isPrepared(identity) == true
+  }
+
   /// Whether the vendor got or is getting a logout after a request of this epoch had begun.
   func hasSignedOut(since epoch: UInt64) -> Bool { epoch < lastSignOut || machine.isSigningOut }
 

@@ -100,8 +100,8 @@ public struct HostedInstance: Sendable {
       labels: seen.definition.labels, settings: settings,
       provider: isAdmin ? Self.redacted(seen.definition.provider) : nil,
       bridge: bridgeStatus(services?.keys.sorted() ?? []), access: seen.definition.access, expiresAt: main.expiresAt,
-      lastError: main.lastError, degraded: main.degraded, pending: seen.pending.isEmpty ? nil : seen.pending,
-      createdAt: createdAt, storageEpoch: seen.storageEpoch)
+      lastError: main.lastError, degraded: main.degraded, signIn: main.isPrepared ? "onUse" : nil,
+      pending: seen.pending.isEmpty ? nil : seen.pending, createdAt: createdAt, storageEpoch: seen.storageEpoch)
   }
 
   /// Returns the bridge's status. Of several services it is the first whose breaker is not closed, else the first with

@@ -30,7 +30,8 @@ struct Published: Sendable {
       let credential = state.machine.mayHandOut && !isWithheld ? identity.credential : nil
       self[state.service] = PublishedService(
         state: state.machine.state, user: state.visibleUser, expiresAt: identity.credential?.expiresAt,
-        lastError: identity.lastError, degraded: identity.degraded, isKnown: !identity.isNobody,
+        lastError: identity.lastError, degraded: identity.degraded,
+        isPrepared: state.isPrepared(core.adapter.capabilities), isKnown: !identity.isNobody,
         token: credential.map {
           PublishedToken(
             $0, http: core.adapter.http(for: $0, of: identity), trustsVendorClock: state.trustsVendorClock)
@@ -99,6 +100,8 @@ struct PublishedService: Sendable {
   var expiresAt: Timestamp?
   var lastError: Instance.LastError?
   var degraded: String?
+  /// Whether a user was set whom the vendor has not been asked about.
+  var isPrepared = false
   /// Whether the identity holds a user, a credential or the kind's own state.
   var isKnown = false
   var token: PublishedToken?

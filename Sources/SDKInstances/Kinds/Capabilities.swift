@@ -78,6 +78,13 @@ public protocol MakesAnonymousUsers: AnyObject, Sendable {
 public protocol AdmitsGuests: AnyObject, Sendable {
   /// Whether a session opens for this identity without a credential.
   func opensWithoutCredential(_ identity: IdentityRecord) -> Bool
+  /// Whether this anonymous identity is of a user who was set, and who signs in at the vendor when a session opens or a
+  /// token is needed. `false` by default.
+  func isPrepared(_ identity: IdentityRecord) -> Bool
+}
+
+extension AdmitsGuests {
+  public func isPrepared(_ identity: IdentityRecord) -> Bool { false }
 }
 
 /// An SDK with a realtime connection.

@@ -43,6 +43,8 @@ final class ChatAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, AddsToSe
     settings.fallback == .anonymous || !ChatVisitor(identity).isIdentified
   }
 
+  func isPrepared(_ identity: IdentityRecord) -> Bool { ChatVisitor(identity).isIdentified }
+
   // MARK: Before the network
 
   /// Checks the JWT of `chat.setIdentity` and returns it as a credential. Without a JWT the credential is empty, and

@@ -191,6 +191,8 @@ public struct Instance: RPCValue, JSONObjectRepresentable, Hashable {
   public var lastError: LastError?
   /// The reason why the instance is degraded.
   public var degraded: String?
+  /// The sign-in that is due: of a user who was set, and whom the vendor has not been asked about.
+  public var signIn: String?
   /// The deliveries to the vendor that are still to be made.
   public var pending: [Pending]?
   /// The time at which the instance was created.
@@ -203,7 +205,7 @@ public struct Instance: RPCValue, JSONObjectRepresentable, Hashable {
     instance: InstanceID, kind: KindName, source: Source, state: InstanceState, user: User,
     services: [String: Service]? = nil, labels: [String: String], settings: JSONObject, provider: JSONObject?,
     bridge: Bridge, access: AccessRules, expiresAt: Timestamp?, lastError: LastError?, degraded: String? = nil,
-    pending: [Pending]? = nil, createdAt: Timestamp, storageEpoch: String
+    signIn: String? = nil, pending: [Pending]? = nil, createdAt: Timestamp, storageEpoch: String
   ) {
     self.instance = instance
     self.kind = kind
@@ -219,6 +221,7 @@ public struct Instance: RPCValue, JSONObjectRepresentable, Hashable {
     self.expiresAt = expiresAt
     self.lastError = lastError
     self.degraded = degraded
+    self.signIn = signIn
     self.pending = pending
     self.createdAt = createdAt
     self.storageEpoch = storageEpoch
@@ -240,6 +243,9 @@ public struct Instance: RPCValue, JSONObjectRepresentable, Hashable {
     .optional("lastError", LastError.jsonSchema, "the last failure") { $0.lastError },
     .optional("degraded", .enumeration(["anonymousFallback"]), "the reason why the instance is degraded") {
       $0.degraded
+    },
+    .optional("signIn", .enumeration(["onUse"]), "the sign-in that is due: onUse is with the next session or token") {
+      $0.signIn
     },
     .optional("pending", .array(Pending.jsonSchema), "the deliveries to the vendor that are still to be made") {
       $0.pending

@@ -62,7 +62,7 @@ struct BundleSources {
 
   /// The members of an instance that are shown as they are.
   private static let members = [
-    "instance", "kind", "source", "state", "expiresAt", "degraded", "bridge", "pending", "createdAt",
+    "instance", "kind", "source", "state", "expiresAt", "degraded", "signIn", "bridge", "pending", "createdAt",
   ]
 
   /// Returns the description of an instance without users, labels and the values of settings.

@@ -10,7 +10,8 @@ struct ListVerb: PlainVerb {
     verb: "list", abstract: "List the instances that you can see.",
     discussion: """
       LAST ERROR shows a failure while it matters: one that no later success has overtaken. sdkctl events has the \
-      earlier ones. \
+      earlier ones. STATE is "signs in on use" after a login that asks the vendor only when a session opens or a token \
+      is needed. \
       With --watch each change adds a line, until Ctrl-C or --timeout.
       """,
     examples: [
@@ -137,6 +138,9 @@ struct ListVerb: PlainVerb {
     state != InstanceState.reauthNeeded.rawValue && state != InstanceState.locked.rawValue
   }
 
+  /// The words for a user who was set and whom the vendor has not been asked about, in place of the state.
+  private static let onUse = "signs in on use"
+
   /// Returns a table of the instances for people.
   static func table(_ instances: [JSON], now: Timestamp) -> Table {
     let rows = instances.map { instance -> [Table.Cell] in
@@ -147,7 +151,7 @@ struct ListVerb: PlainVerb {
       let end = isServed(state) ? instance["expiresAt"]?.stringValue.flatMap({ Timestamp($0) }) : nil
       return [
         .init(instance["instance"]?.stringValue ?? "?"), .init(instance["kind"]?.stringValue ?? "-"),
-        .init(state, StateStyle.instance(state)), .init(name ?? "-"),
+        .init(instance["signIn"] == "onUse" ? onUse : state, StateStyle.instance(state)), .init(name ?? "-"),
         .init(end.map { $0 > now ? Elapsed.text(seconds: $0 - now) : "expired" } ?? "-"),
         .init(LastError(of: instance)?.text(at: now) ?? "-"),
       ]
