@@ -757,6 +757,9 @@ type Instance struct {
 	// Degraded is the reason why the instance is degraded.
 	Degraded string `json:"degraded,omitempty"`
 
+	// SignIn is the sign-in that is due: onUse is with the next session or token.
+	SignIn string `json:"signIn,omitempty"`
+
 	// Pending are the deliveries to the vendor that are still to be made.
 	Pending []Pending `json:"pending,omitempty"`
 

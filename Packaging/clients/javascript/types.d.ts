@@ -950,6 +950,8 @@ export interface Instance {
   lastError?: LastError;
   /** The reason why the instance is degraded. */
   degraded?: 'anonymousFallback';
+  /** The sign-in that is due: onUse is with the next session or token. */
+  signIn?: 'onUse';
   /** The deliveries to the vendor that are still to be made. */
   pending?: Pending[];
   /** The time at which the instance was created. */

@@ -1104,6 +1104,8 @@ class Instance(_InstanceRequired, total=False):
     """The last failure."""
     degraded: Literal["anonymousFallback"]
     """The reason why the instance is degraded."""
+    signIn: Literal["onUse"]
+    """The sign-in that is due: onUse is with the next session or token."""
     pending: List[Pending]
     """The deliveries to the vendor that are still to be made."""
 
