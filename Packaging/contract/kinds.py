@@ -1,10 +1,11 @@
 """What is made from the data files of the kinds: the lists of kinds and of the sandbox's backends, the calls of the vendors' own
-SDKs, the rules of JWTs, an instance at the sandbox for the tests and the quick start, and the sandbox's help."""
-import json, textwrap
+SDKs, the rules of JWTs, what `sdkctl login` reads, an instance at the sandbox for the tests and the quick start, and the
+sandbox's help."""
+import json, re, textwrap
 import methods, swift
 
 SOURCE = "Contract/SDKKinds/*/kind.toml"
-KEYS = "folder name title word place jwt sandbox rows sdk_calls"
+KEYS = "folder name title word place jwt sandbox rows sdk_calls methods"
 SANDBOX_KEYS = (
     "prefix backend help settings urls other_backend keeps_users provider exchange unanswered_push replaces_users sign_in "
     "sign_out lock unprobed")
@@ -130,6 +131,29 @@ def audiences(kinds):
     yield "  }\n}\n"
 
 
+def inputs(kinds):
+    yield swift.head("Contract/SDKKinds/*/Methods", "import JSONRPC", "import SDKProtocol")
+    yield "extension KindInput {\n  /// What `sdkctl login` reads, by kind.\n  static let login: [KindInput] = [\n"
+    for kind in kinds:
+        (name, method, command), = [
+            (name, method, command) for name, method in kind["methods"].items()
+            for command in method.get("commands", []) if command["verb"] == "login"]
+        params = json.loads(method["example"]["params"])
+        service = params.pop("service", None)
+        if "member" in command:
+            text = re.split("[:;]", method["params"][command["member"]]["text"])[0]
+            params = params[command["member"]]
+        else:
+            # Options of the verb give the others.
+            text = f"the params of {name}"
+            params = {key: one for key, one in params.items() if key not in ("instance", "wait", "timeout")}
+        yield f"    .init(\n      kind: {swift.literal(kind['name'])}, meaning: {swift.literal(text)},\n"
+        if service:
+            yield f"      service: {swift.literal(service)},\n"
+        yield f"      example: {methods.value(params, 6)}),\n"
+    yield "  ]\n}\n"
+
+
 def call(found):
     swift.check_keys("a call", found, "method params")
     method = swift.literal(found["method"])
@@ -181,4 +205,5 @@ def files(kinds):
     yield "Packaging/quickstart.d/kinds", quickstart(kinds)
     yield "Sources/sdkctl/Explain/SDKCall+All.swift", calls(kinds)
     yield "Sources/sdkctl/Arguments/JWTAudience.swift", audiences(kinds)
+    yield "Sources/sdkctl/KindMethods/KindInput+All.swift", inputs(kinds)
     yield "Tests/Integration/Support/KindSample+All.swift", samples(kinds)

@@ -29,11 +29,16 @@ def section(path, command):
     synopsis = [f"**{' '.join(path)}**"] + [usage(argument) for argument in own]
     parts = [f"## {' '.join(path)}", " ".join(synopsis), prose(command.get("abstract", ""))]
     paragraphs = command.get("discussion", "").split("\n\n")
-    examples = [paragraph for paragraph in paragraphs if paragraph.startswith("Examples:")]
-    parts += [prose(paragraph) for paragraph in paragraphs if paragraph and paragraph not in examples]
+    listings = [paragraph for paragraph in paragraphs if is_listing(paragraph)]
+    parts += [prose(paragraph) for paragraph in paragraphs if paragraph and paragraph not in listings]
     if own:
         parts.append(definitions(own))
-    return parts + [prose(paragraph) for paragraph in examples]
+    return parts + [prose(paragraph) for paragraph in listings]
+
+
+def is_listing(paragraph):
+    """Whether it is a heading and indented lines, which stay as they are."""
+    return ":\n  " in paragraph
 
 
 def is_help(argument):
@@ -88,10 +93,10 @@ def prose(text):
 
 
 def paragraph_of(paragraph):
-    """A paragraph; examples stay lines of their own."""
-    heading = "Examples:\n"
-    if paragraph.startswith(heading):
-        return f"Examples:\n\n```\n{paragraph[len(heading):]}\n```"
+    """A paragraph; the lines of a listing stay."""
+    if is_listing(paragraph):
+        heading, lines = paragraph.split("\n", 1)
+        return f"{escaped(heading)}\n\n```\n{lines}\n```"
     return escaped(paragraph.replace("\n", " "))
 
 

@@ -115,11 +115,46 @@ struct ExplainTests {
     #expect(try await explain("zendesk.chat").contains("eyJ"))
     let user = try await explain("ChatUser")
     #expect(user.contains("identifier: secret; ") && user.contains("name?: ") && user.contains("chatCenter.authorize"))
+    #expect(user.contains("example ") && user.contains(#""identifier": "user-alice-7f3a""#), "\(user)")
     #expect(try await explain("75").contains("providerBackoff"))
     let document = try Self.document()
     let json = Run()
     #expect(await json.status("explain", "token.get", "--json") { _, _ in document } == 0)
     #expect(try JSONParser.parse(json.output).arrayValue?.first?["example"]?["instance"] == "front-desk")
+  }
+
+  @Test("The example of a shape is the fullest value that the examples of methods have of it")
+  func shapeExamples() throws {
+    let document = try Self.document()
+    let examples = ShapeExamples(document)
+    #expect(examples["User"]?["externalId"] == "alice")
+    #expect(examples["ChatAuth"] == ["token": "edna-token-of-alice"])
+    #expect(examples["SupportIdentityInput"]?["type"] == "jwt")
+    // Of several choices the one that fits.
+    for (name, schema) in document["components"]?["schemas"]?.objectValue?.members.map({ ($0.key, $0.value) }) ?? [] {
+      guard let word = schema["properties"]?["type"]?["const"], let example = examples[name] else { continue }
+      #expect(example["type"] == word, "\(name)")
+    }
+    let names = document["components"]?["schemas"]?.objectValue?.keys ?? []
+    #expect(names.count { examples[$0] != nil } > 90)
+    // A shape can contain itself.
+    let knot: JSON = [
+      "methods": [
+        [
+          "params": [["name": "a", "schema": ["$ref": "#/components/schemas/A"]]], "result": ["schema": [:]],
+          "examples": [["params": [["name": "a", "value": ["b": ["b": [:]]]]]]],
+        ]
+      ],
+      "components": [
+        "schemas": [
+          "A": ["allOf": [["$ref": "#/components/schemas/B"]]],
+          "B": [
+            "oneOf": [["$ref": "#/components/schemas/A"], ["properties": ["b": ["$ref": "#/components/schemas/A"]]]]
+          ],
+        ]
+      ],
+    ]
+    #expect(ShapeExamples(knot)["A"]?["b"] != nil)
   }
 
   @Test(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import JSONRPC
 import SDKProtocol
 import Testing
@@ -17,20 +18,6 @@ struct HelpTests {
     return inner.isEmpty ? [([name], verb)] : inner.map { ([name, $0.configuration.commandName ?? "?"], $0) }
   }
 
-  /// Splits a command line as a shell does: at spaces outside of apostrophes, up to a pipe or a redirection.
-  private func words(_ line: String) -> [String] {
-    var words: [String] = [""]
-    var isQuoted = false
-    for character in line {
-      switch character {
-      case "'": isQuoted.toggle()
-      case " " where !isQuoted: words.append("")
-      default: words[words.count - 1].append(character)
-      }
-    }
-    return Array(words.filter { !$0.isEmpty }.prefix { !["|", "<", ">"].contains($0) })
-  }
-
   @Test("Every verb has examples, and each of them can be parsed")
   func examplesParse() throws {
     for (path, verb) in Self.verbs {
@@ -38,7 +25,7 @@ struct HelpTests {
       let lines = discussion.split(separator: "\n").drop { $0 != "Examples:" }.dropFirst().map { $0.dropFirst(2) }
       #expect(!lines.isEmpty, "\(path)")
       for line in lines where !line.hasPrefix("#") {
-        let words = words(String(line)).drop { $0 != "sdkctl" }.dropFirst()
+        let words = String(line).shellWords.drop { $0 != "sdkctl" }.dropFirst()
         #expect(Array(words.prefix(path.count)) == path, "\(line)")
         #expect(throws: Never.self, "\(line)") { try CommandRoot.parseAsRoot(Array(words)) }
       }
@@ -89,6 +76,23 @@ struct HelpTests {
     for output in [run.output, inner.output, group.output] {
       #expect(output.split(separator: "\n").allSatisfy { $0.count <= 100 })
     }
+  }
+
+  @Test("The help of login has what each kind reads, which is the example of the contract")
+  func loginInput() async throws {
+    #expect(await run.status("login", "--help") == 0)
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let document = try JSONParser.parse(
+      String(contentsOf: root.appendingPathComponent("Packaging/openrpc.json"), encoding: .utf8))
+    #expect(KindInput.login.map(\.kind) == JWTAudience.allCases.map(\.rawValue))
+    for input in KindInput.login {
+      #expect(run.output.contains("\n  \(input.kind)"), "\(run.output)")
+      let facts = ContractTopics(document: document).login(of: .string(input.kind))
+      #expect(facts.first { $0.name == "input" }?.value == input.example, "\(input.kind)")
+    }
+    #expect(run.output.contains("\n    eyJhbGciOi") && run.output.contains("\n        \"identifier\": "))
+    #expect(run.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
   }
 
   @Test(

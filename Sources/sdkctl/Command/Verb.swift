@@ -35,7 +35,8 @@ extension Verb {
 }
 
 extension CommandConfiguration {
-  /// The heading of the examples in a discussion. `HelpPage` and the manual's generator print what follows unchanged.
+  /// The heading of the examples in a discussion. `HelpPage` and the manual's generator print a paragraph unchanged that
+  /// has a heading and indented lines.
   static let examplesHeading = "Examples:"
 
   /// Creates the configuration of a verb with examples: command lines, and comments that start with `#`.

@@ -37,7 +37,8 @@ struct ContractTopics {
 
   /// The shapes that params and results have, such as `ChatUser`.
   var shapes: [Topic] {
-    (document["components"]?["schemas"]?.objectValue?.members ?? []).map { shape in
+    let examples = ShapeExamples(document)
+    return (document["components"]?["schemas"]?.objectValue?.members ?? []).map { shape in
       let required = shape.value["required"]?.arrayValue ?? []
       let members = (shape.value["properties"]?.objectValue?.members ?? []).map { member -> JSON in
         let mark = required.contains(.string(member.key)) ? "" : "?"
@@ -54,6 +55,7 @@ struct ContractTopics {
           ("meaning", shape.value["description"] ?? .null),
           ("type", members.isEmpty ? .string(Topics.type(of: shape.value)) : .null),
           ("members", .array(members)), ("methods", .array(users.compactMap { $0["name"] })),
+          ("example", examples[shape.key] ?? .null),
         ])
     }
   }

@@ -210,12 +210,15 @@ struct Topics {
     }
   }
 
+  /// Returns the name of the shape that a JSON Schema refers to; `nil` if it is written out.
+  static func reference(_ schema: JSON) -> String? {
+    schema["$ref"]?.stringValue?.split(separator: "/").last.map(String.init)
+  }
+
   /// Returns the type of a JSON Schema in a few words.
   static func type(of schema: JSON?) -> String {
     guard let schema else { return "any" }
-    if let reference = schema["$ref"]?.stringValue {
-      return reference.split(separator: "/").last.map(String.init) ?? "any"
-    }
+    if let name = reference(schema) { return name }
     if let whole = schema["allOf"]?.arrayValue?.first { return type(of: whole) }
     if let values = schema["enum"]?.arrayValue { return values.map(MemberTable.word).joined(separator: " | ") }
     if let choices = (schema["oneOf"] ?? schema["anyOf"])?.arrayValue {

@@ -35,15 +35,16 @@ struct HelpPage {
   /// The whole text.
   var text: String {
     let paragraphs = (command["discussion"]?.stringValue ?? "").paragraphs
-    let isExamples = { (paragraph: String) in paragraph.hasPrefix(CommandConfiguration.examplesHeading) }
+    // A heading, and lines that are indented.
+    let isListing = { (paragraph: String) in paragraph.contains(":\n  ") }
     var parts = [wrapped(command["abstract"]?.stringValue ?? "", indent: 0), "Usage: \(usage)"]
-    parts += paragraphs.filter { !isExamples($0) }.map { wrapped($0, indent: 0) }
+    parts += paragraphs.filter { !isListing($0) }.map { wrapped($0, indent: 0) }
     parts += path.count == 1 ? verbs : [list("Commands", Self.commands(of: command).map(Self.entry))]
     parts += [
       list("Arguments", own.filter { $0["kind"] == "positional" }.map(entry(ofArgument:))),
       list("Options", own.filter { $0["kind"] != "positional" }.map(entry(ofArgument:))),
     ]
-    parts += paragraphs.filter(isExamples)
+    parts += paragraphs.filter(isListing)
     parts.append(path.count == 1 ? list(Self.globalTitle, global.map(entry(ofArgument:))) : globalNames)
     if path.count == 1 {
       parts.append("More: sdkctl VERB --help, sdkctl explain TOPIC, man sdkctl.")

@@ -7,8 +7,11 @@ struct LoginVerb: Verb {
     verb: "login", abstract: "Sign a user in.",
     discussion: """
       Reads what the instance's kind takes, such as a JWT or an identity as JSON, from standard input, from --file, \
-      or from the keyboard without showing it. sdkctl explain KIND shows it by an example. \
-      The JSON of an OAuth token endpoint is taken as it is, where the kind takes a JWT or an access token.
+      or from the keyboard without showing it. \
+      The JSON of an OAuth token endpoint is taken as it is, where the kind takes a JWT or an access token. \
+      sdkctl explain SHAPE explains the members of an object, such as ChatUser.
+
+      \(KindInput.paragraph(KindInput.login))
       """,
     examples: [
       "sdkctl login desk < alice.jwt",
