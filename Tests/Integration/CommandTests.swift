@@ -50,6 +50,19 @@ import Testing
     #expect(try run(desk, ["rm", "desk"]).output == "desk is deleted.\n")
   }
 
+  @Test("create names all settings that are missing, and needs no others", arguments: KindSample.all)
+  func missingSettings(of sample: KindSample) throws {
+    let desk = try Desk.open()
+    let create = ["create", "desk", "--kind", sample.kind]
+    let refused = try run(desk, create)
+    #expect(refused.status == 2)
+    let settings = try sample.settings(desk.vendor)
+    let named = settings.members.filter { refused.error.contains($0.key) }
+    let options = named.flatMap { ["--setting", "\($0.key)=\($0.value.stringValue ?? JSONWriter.text(of: $0.value))"] }
+    let made = try run(desk, create + options)
+    #expect(made.status == 0, "\(refused.error)\(made.error)")
+  }
+
   @Test func theExitStatusSaysWhatWentWrong() throws {
     let desk = try Desk.open()
     try desk.create("desk", on: try desk.connect())

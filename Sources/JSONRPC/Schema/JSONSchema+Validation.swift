@@ -4,10 +4,18 @@ public struct JSONSchemaViolation: Error, Sendable, Hashable {
   public enum Problem: Sendable, Hashable {
     /// A member that the shape does not have; with the nearest known name, if one is near, and all known names.
     case unknown(nearest: String?, known: [String])
-    /// A required member that is absent, a description of its values, and the names of others that are absent too.
-    case missing(expected: String, others: [String])
+    /// A required member that is absent, a description of its values, and the others that are absent too.
+    case missing(expected: String, others: [Absent])
     /// A value of another type or outside its bounds.
     case wrong(expected: String)
+  }
+
+  /// A required member that is absent: its path, and a description of its values.
+  public struct Absent: Sendable, Hashable {
+    /// The member's path.
+    public let member: String
+    /// A description of the values that it takes.
+    public let expected: String
   }
 
   /// The member's path, such as `access.use[0]`; empty for the whole value.
@@ -18,16 +26,23 @@ public struct JSONSchemaViolation: Error, Sendable, Hashable {
   /// The maximum number of known names in a sentence.
   private static let names = 16
 
+  /// Returns the advice about an unknown name: the nearest known one, else the known ones.
+  public static func advice(nearest: String?, known: [String]) -> String {
+    if let nearest { return "did you mean \(nearest)?" }
+    if known.isEmpty { return "leave it out." }
+    return "known are \(known.prefix(names).joined(separator: ", "))" + (known.count > names ? ", …" : ".")
+  }
+
   /// The violation as a sentence that says what to do.
   public var sentence: String {
     switch problem {
-    case .unknown(let nearest?, _): "The member \(member) is not known; did you mean \(nearest)?"
-    case .unknown(nil, []): "The member \(member) is not known; leave it out."
-    case .unknown(nil, let known):
-      "The member \(member) is not known; known are \(known.prefix(Self.names).joined(separator: ", "))"
-        + (known.count > Self.names ? ", …" : ".")
+    case .unknown(let nearest, let known):
+      "The member \(member) is not known; \(Self.advice(nearest: nearest, known: known))"
     case .missing(let expected, []): "The member \(member) is missing; it takes \(expected)."
-    case .missing(_, let others): "The members \(([member] + others).joined(separator: ", ")) are missing."
+    case .missing(let expected, let others):
+      "These members are missing: "
+        + ([Absent(member: member, expected: expected)] + others)
+        .map { "\($0.member), \($0.expected)" }.joined(separator: "; ") + "."
     case .wrong(let expected):
       member.isEmpty ? "\(expected.capitalizedFirst) is expected." : "The member \(member) must be \(expected)."
     }
@@ -92,7 +107,9 @@ extension JSONSchema {
         let others = members[(index + 1)...].filter { $0.isRequired && object[$0.name] == nil }
         return JSONSchemaViolation(
           member: memberPath,
-          problem: .missing(expected: member.schema.expectation, others: others.map { Self.join(path, $0.name) }))
+          problem: .missing(
+            expected: member.schema.expectation,
+            others: others.map { .init(member: Self.join(path, $0.name), expected: $0.schema.expectation) }))
       }
       if !member.isRequired, inner.isNull { continue }
       if let found = member.schema.violation(in: inner, at: memberPath) { return found }

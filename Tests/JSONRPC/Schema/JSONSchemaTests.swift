@@ -40,7 +40,7 @@ struct JSONSchemaTests {
 
   @Test(arguments: [
     (#"{"value":1}"#, "instance", "The member instance is missing; it takes a string."),
-    (#"{"limit":1}"#, "instance", "The members instance, value are missing."),
+    (#"{"limit":1}"#, "instance", "These members are missing: instance, a string; value, any value."),
     (#"{"instance":null,"value":1}"#, "instance", "The member instance must be a string."),
     (#"{"instance":"a"}"#, "value", "The member value is missing; it takes any value."),
     (#"{"instance":"a","value":1,"limit":0}"#, "limit", "The member limit must be a whole number from 1 to 5."),

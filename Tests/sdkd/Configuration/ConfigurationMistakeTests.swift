@@ -14,7 +14,11 @@ struct ConfigurationMistakeTests {
   @Test(arguments: [
     ("[log]\nlevl = \"info\"", "2: log.levl: This key is not known; did you mean level?"),
     ("[limit]\n", "1: limit: This key is not known; did you mean limits?"),
-    ("\n\nqqqqqqqqq = 1", "3: qqqqqqqqq: This key is not known; leave it out."),
+    (
+      "\n\nqqqqqqqqq = 1",
+      "3: qqqqqqqqq: This key is not known; known are access, bridge, delegate, limits, events, network, metrics, "
+        + "shutdown, backup, log."
+    ),
     ("[bridge]\nmax_concurrent = 0", "2: bridge.max_concurrent: This must be a whole number from 1 to 4096."),
     ("[bridge]\nsame_uid = \"yes\"", "2: bridge.same_uid: This must be true or false."),
     (
@@ -110,11 +114,11 @@ struct ConfigurationMistakeTests {
     #expect(
       found.map { $0.prefix { $0 != "," && $0 != ";" } } == [
         "2: access.admins[1]: \"usr:b\" is no access rule", "3: access.admins[2]: \"uid:x\" is no access rule",
-        "10: access.create[1].prefix: This key is missing.",
+        "10: access.create[1].prefix: This key is missing",
         "11: access.create[1].who: \"nobody\" is no access rule",
         "12: access.create[1].prefx: This key is not known",
         "13: access.create[1].max: This must be a whole number of at least 1.",
-        "14: access.create[2].who: This key is missing.", "14: access.create[2].max: This key is missing.",
+        "14: access.create[2].who: This key is missing", "14: access.create[2].max: This key is missing",
         "15: access.create[2].prefix: No instance id begins with this",
       ])
     #expect(found[4].hasSuffix("did you mean prefix?"))

@@ -62,11 +62,14 @@ struct InstanceFileTests {
   @Test(arguments: [
     ("id = \"front-desk\"", "id = \"Front\"", "1: id: An instance id has 1 to 64 characters"),
     ("id = \"front-desk\"", "id = 5", "1: id: This must be a string"),
-    ("id = \"front-desk\"", "", "1: id: This key is missing."),
+    ("id = \"front-desk\"", "", "1: id: This key is missing; it takes a string"),
     ("zendesk.messaging", "zendesk.mesaging", "2: kind: This kind is not known; did you mean zendesk.messaging?"),
     ("zendesk.messaging", "irc", "2: kind: This kind is not known; the kinds are zendesk.messaging."),
     ("floor = \"1\"", "floor = 1", "3: labels.floor: This must be a string."),
-    ("app_id", "app_ip", "4: settings.app_id: This key is missing.|6: settings.app_ip: This key is not known; did you"),
+    (
+      "app_id", "app_ip",
+      "4: settings.app_id: This key is missing; it takes a string.|6: settings.app_ip: This key is not known; did you"
+    ),
     ("app_id = \"5f\"", "app_id = 5", "6: settings.app_id: This must be a string."),
     ("https:", "http:", "5: settings.base_url: The setting base_url must begin with https://"),
     ("app_id", "timeout = \"x\"\napp_id", "6: settings.timeout: A duration is a number"),
@@ -96,7 +99,8 @@ struct InstanceFileTests {
     let found = try lines(Self.good.replacing("[settings]", with: "[setings]", maxReplacements: 1))
     #expect(
       found == [
-        "1: settings.base_url: This key is missing.", "1: settings.app_id: This key is missing.",
+        "1: settings.base_url: This key is missing; it takes a string (uri).",
+        "1: settings.app_id: This key is missing; it takes a string.",
         "4: setings: This key is not known; did you mean settings?",
       ])
   }

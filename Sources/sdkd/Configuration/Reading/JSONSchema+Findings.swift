@@ -24,15 +24,16 @@ extension JSONSchema {
     let names = members.map(\.name)
     for member in object.members where !names.contains(member.key) {
       // A valid name that is also present is not the intended one.
-      let nearest = member.key.nearest(in: names.filter { object[$0] == nil })
-      found.append(.unknown(path.appending(key: member.key), nearest: nearest))
+      let absent = names.filter { object[$0] == nil }
+      let nearest = member.key.nearest(in: absent)
+      found.append(.unknown(path.appending(key: member.key), nearest: nearest, known: absent))
     }
     for member in members {
       let memberPath = path.appending(key: member.name)
       if let inner = object[member.name] {
         found += member.schema.findings(in: inner, at: memberPath)
       } else if member.isRequired {
-        found.append(.missing(memberPath))
+        found.append(.missing(memberPath, member.schema.expectation))
       }
     }
     return found
@@ -48,20 +49,21 @@ struct SchemaFinding: Sendable, Hashable {
   /// The valid name nearest to an unknown one.
   var nearest: String?
 
-  static func unknown(_ path: String, nearest: String?) -> SchemaFinding {
-    let advice = nearest.map { "did you mean \($0)?" } ?? "leave it out."
+  static func unknown(_ path: String, nearest: String?, known: [String]) -> SchemaFinding {
+    let advice = JSONSchemaViolation.advice(nearest: nearest, known: known)
     return SchemaFinding(path: path, message: "This key is not known; \(advice)", nearest: nearest)
   }
 
-  static func missing(_ path: String) -> SchemaFinding {
-    SchemaFinding(path: path, message: "This key is missing.")
+  static func missing(_ path: String, _ expectation: String) -> SchemaFinding {
+    SchemaFinding(path: path, message: "This key is missing; it takes \(words(expectation)).")
   }
 
   static func wrong(_ path: String, _ expectation: String) -> SchemaFinding {
-    // The schema uses terms of JSON, the file's author those of TOML.
-    let words = expectation == "an object" ? "a table" : expectation
-    return SchemaFinding(path: path, message: "This must be \(words).")
+    SchemaFinding(path: path, message: "This must be \(words(expectation)).")
   }
+
+  /// Returns a description of valid values in terms of TOML: those of the schema are JSON's.
+  private static func words(_ expectation: String) -> String { expectation == "an object" ? "a table" : expectation }
 
   init(path: String, message: String, nearest: String? = nil) {
     self.path = path
@@ -71,8 +73,8 @@ struct SchemaFinding: Sendable, Hashable {
 
   init(_ violation: JSONSchemaViolation) {
     switch violation.problem {
-    case .unknown(let nearest, _): self = .unknown(violation.member, nearest: nearest)
-    case .missing: self = .missing(violation.member)
+    case .unknown(let nearest, let known): self = .unknown(violation.member, nearest: nearest, known: known)
+    case .missing(let expected, _): self = .missing(violation.member, expected)
     case .wrong(let expected): self = .wrong(violation.member, expected)
     }
   }
