@@ -30,6 +30,7 @@ import Testing
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("front-desk", on: line)
+    try line.call("storage.put", ["instance": "front-desk", "key": "cart:one", "value": 1])
     let programs = URL(fileURLWithPath: Program.path("sdkctl")).deletingLastPathComponent().path
     let scripts = desk.folder.appendingPathComponent("share").path
     #expect(try ended("Packaging/make-completions", [programs, scripts], desk) == 0)
@@ -41,6 +42,13 @@ import Testing
       "sdkctl update front-desk --setting conversation_m": "conversation_mode=",
       "sdkctl call messaging.loginU": "messaging.loginUser",
       "sdkctl events --type userMer": "userMerged",
+      "sdkctl update front-desk --setting anonymous=la": "anonymous=lazy",
+      "sdkctl update front-desk --setting refresh.mo": "refresh.mode=",
+      "sdkctl update front-desk --setting anonymous=lazy --access-obs": "--access-observe",
+      "sdkctl update front-desk --access-use user:roo": "user:root",
+      "sdkctl exec front-desk -- sha256su": "sha256sum",
+      "sdkctl exec front-desk -- cat /etc/hostna": "/etc/hostname",
+      "sdkctl storage front-desk get car": "cart:one",
     ]
     for (typed, wanted) in lines {
       let keys = try desk.write("keys", "\(typed)\n\(wanted)\n\(shell.setup.replacing("FOLDER", with: scripts))\n")
@@ -116,6 +124,31 @@ import Testing
       "/usr/bin/python3", [Self.typist.path, keys.path, shell.path] + shell.options, desk,
       environment: ["PATH": "\(programs):/usr/bin:/bin", "SDKD_SOCKET": desk.socket, "HOME": desk.folder.path])
     #expect(status == 0, "\(typed)")
+  }
+
+  @Test("Words of this machine need no daemon")
+  func words() throws {
+    let desk = try Desk()
+    func words(_ verb: String, _ argument: String, _ line: [String]) throws -> [Substring] {
+      let file = "words-\(UUID().uuidString)"
+      let words = try start(
+        ["---completion", verb, "--", argument, "\(line.count)", "0", "sdkctl"] + line, file, desk)
+      #expect(words.exit(within: 30) == 0 && words.logText.isEmpty)
+      return try text(of: file, desk).split(separator: "\n")
+    }
+    let rules = ["update", "desk", "--access-use"]
+    #expect(try words("update", "--access-use", rules + ["group:"]).contains("group:root"))
+    #expect(try words("update", "--access-use", rules + ["unit:a.service+user:"]).contains("unit:a.service+user:root"))
+    // Without a sort of names, these are the people of the machine, without its services.
+    let people = try words("update", "--access-use", rules + [""])
+    #expect(people.allSatisfy { $0.contains(":") } && !people.contains("user:daemon"))
+    let folder = desk.folder.appendingPathComponent("files").path
+    try FileManager.default.createDirectory(atPath: "\(folder)/inner", withIntermediateDirectories: true)
+    try desk.write("files/report", "")
+    try desk.write("files/$(touch made)", "")
+    #expect(
+      try words("exec", "positional@1", ["exec", "desk", "--", "\(folder)/"]).map(String.init)
+        == ["\(folder)/inner/", "\(folder)/report"])
   }
 
   @Test func withoutADaemonThereAreNoWordsAndNoComplaint() throws {

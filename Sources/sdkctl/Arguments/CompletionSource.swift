@@ -13,7 +13,9 @@ enum CompletionSource {
   static func asking(_ find: @escaping @Sendable (CompletionSource.Line) async throws -> [String]) -> CompletionKind {
     .custom { words, index, _ async in
       let line = Line(words: words, index: index)
-      return ((try? await find(line)) ?? []).filter(isPlain)
+      let found = ((try? await find(line)) ?? []).filter(isPlain)
+      // zsh takes what follows a colon as a description.
+      return CompletionShell.requesting == .zsh ? found.map { $0.replacing(":", with: "\\:") } : found
     }
   }
 
@@ -74,12 +76,40 @@ enum CompletionSource {
     (try await line.ask(RPCDiscover.self, Empty())["methods"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }
   }
 
-  /// The setting keys of the kind that `--kind` or the instance names, each with a trailing `=`.
+  /// The settings of the kind that `--kind` or the instance names: the keys, each with a trailing `=`, or the values
+  /// that the key in front of a typed `=` can have.
   static let settings = asking { line in
     guard let kind = try await line.kind() else { return [] }
     let kinds = try await line.ask(RPCDiscover.self, Empty())["x-kinds"]?.arrayValue ?? []
     let schema = kinds.first { $0["name"]?.stringValue == kind }?["settings"]
-    return (schema?["properties"]?.objectValue?.keys ?? []).map { "\($0)=" }
+    let members = settings(of: schema)
+    guard let key = line.current.firstIndex(of: "=").map({ line.current[..<$0] }) else {
+      return members.map { "\($0.key)=" }
+    }
+    return words(of: members.first { $0.key == key }?.schema).map { "\(key)=\($0)" }
+  }
+
+  /// Returns the keys of settings with their schemas. Dots lead into inner tables.
+  private static func settings(of schema: JSON?) -> [(key: String, schema: JSON)] {
+    (schema?["properties"]?.objectValue?.members ?? []).flatMap { member in
+      let inner = settings(of: member.value)
+      return inner.isEmpty
+        ? [(member.key, member.value)] : inner.map { ("\(member.key).\($0.key)", $0.schema) }
+    }
+  }
+
+  /// Returns the words that are valid for a schema; none where there is no end of them.
+  private static func words(of schema: JSON?) -> [String] {
+    guard let schema else { return [] }
+    if let words = schema["enum"]?.arrayValue { return words.compactMap(\.stringValue) }
+    if schema["type"] == "boolean" { return ["true", "false"] }
+    return ["allOf", "oneOf", "anyOf"].flatMap { schema[$0]?.arrayValue ?? [] }.flatMap { words(of: $0) }
+  }
+
+  /// The keys of the instance's labels.
+  static let labels = asking { line in
+    guard let id = line.instance else { return [] }
+    return try await line.ask(InstanceGet.self, .init(instance: id))["labels"]?.objectValue?.keys ?? []
   }
 
   /// The services of the instance.
@@ -108,6 +138,9 @@ enum CompletionSource {
     let words: [String]
     /// The index of the word that is being typed.
     let index: Int
+
+    /// The word that is being typed.
+    var current: String { words.indices.contains(index) ? words[index] : "" }
 
     /// Calls a method of the daemon that the line's options name.
     fileprivate func ask<M: SDKMethod>(_ method: M.Type, _ params: M.Params) async throws -> JSON {

@@ -24,13 +24,15 @@ struct DefinitionOptions: ParsableArguments {
     name: .customLong("label"), help: ArgumentHelp("A label.", valueName: "k=v"))
   var labels: [Assignment] = []
 
-  @Option(help: ArgumentHelp("Who reads state and events, such as user:NAME.", valueName: "rule"))
+  @Option(
+    help: ArgumentHelp("Who reads state and events, such as user:NAME.", valueName: "rule"),
+    completion: CompletionSource.rules)
   var accessObserve: [AccessRule] = []
 
-  @Option(help: ArgumentHelp("Who gets tokens.", valueName: "rule"))
+  @Option(help: ArgumentHelp("Who gets tokens.", valueName: "rule"), completion: CompletionSource.rules)
   var accessUse: [AccessRule] = []
 
-  @Option(help: ArgumentHelp("Who logs in and out.", valueName: "rule"))
+  @Option(help: ArgumentHelp("Who logs in and out.", valueName: "rule"), completion: CompletionSource.rules)
   var accessControl: [AccessRule] = []
 
   @Option(
@@ -38,7 +40,9 @@ struct DefinitionOptions: ParsableArguments {
     completion: .file())
   var providerFile: String?
 
-  @Option(help: ArgumentHelp("The token provider is the unit sdkd-provider-NAME.socket.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp("The token provider is the unit sdkd-provider-NAME.socket.", valueName: "name"),
+    completion: CompletionSource.providerUnits)
   var providerUnit: String?
 
   @Option(

@@ -18,7 +18,7 @@ struct GlobalOptions: ParsableArguments {
   @Flag(help: "The daemon of the machine.")
   var system = false
 
-  @Option(help: ArgumentHelp("The daemon of a tenant.", valueName: "name"))
+  @Option(help: ArgumentHelp("The daemon of a tenant.", valueName: "name"), completion: CompletionSource.tenants)
   var tenant: String?
 
   @Option(

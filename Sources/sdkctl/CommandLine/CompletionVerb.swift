@@ -38,9 +38,10 @@ struct CompletionVerb: Verb {
   /// Bash code that replaces a function of the generated script and wraps its entry.
   ///
   /// The generated function passes words to `compgen -W`, which expands each of them, command substitutions included.
-  /// One wrapper is needed because bash treats all words as file names: it would write `key\= ` where a value must
-  /// follow. The other moves options of all verbs from before the verb to after it, as `CommandLineOrder.normalized`
-  /// does: the generated functions know them only there.
+  /// One wrapper joins the words that bash has split at `=`, `:` and `@`, such as `key=value` and `user:name`. It is also
+  /// needed because bash treats all words as file names: it would write `key\= ` where a value must follow. The other
+  /// moves options of all verbs from before the verb to after it, as `CommandLineOrder.normalized` does: the generated
+  /// functions know them only there.
   private static let bashEnding = #"""
     __sdkctl_add_completions() {
         local word
@@ -57,29 +58,23 @@ struct CompletionVerb: Verb {
 
     __sdkctl_verb_first() {
         local IFS=$' \t\n'
-        local -a all=("${COMP_WORDS[@]}") options=() verb=()
-        local -i next=1 count=1 current="${COMP_CWORD}" is_value=0
+        local -a options=() verb=()
+        local -i next=1 count=1 is_value=0
         while [[ "${next}" -lt "${current}" ]]; do
             case "${all[next]}" in
-            \#(pattern(GlobalOptions.words)))
+            \#(pattern(GlobalOptions.words)) | \#(pattern(GlobalOptions.wordsWithValue.map { "\($0)=*" })))
                 options+=("${all[next]}")
                 next+=1
                 ;;
             \#(pattern(GlobalOptions.wordsWithValue)))
                 options+=("${all[next]}")
                 next+=1
-                # bash splits words at = and @.
-                [[ "${all[next]}" == '=' && "${next}" -lt "${current}" ]] && next+=1
                 if [[ "${next}" -eq "${current}" ]]; then
                     is_value=1
                     break
                 fi
                 options+=("${all[next]}")
                 next+=1
-                while [[ "${all[next]}" == [@:=] && "$((next + 1))" -lt "${current}" ]]; do
-                    options[-1]+="${all[next]}${all[next + 1]}"
-                    next+=2
-                done
                 ;;
             *) break ;;
             esac
@@ -89,7 +84,9 @@ struct CompletionVerb: Verb {
             verb=(status)
             count=0
         elif [[ "${next}" -eq 1 || "${all[next]}" == -* ]]; then
-            _sdkctl "$@"
+            local -r COMP_CWORD="${current}"
+            local -ar COMP_WORDS=("${all[@]}")
+            _sdkctl "${1}" "${typed}" "${all[current - 1]}"
             return
         else
             case "${all[next]}" in
@@ -101,17 +98,35 @@ struct CompletionVerb: Verb {
         local -i index="$((1 + current - next))"
         [[ "${current}" -ge "$((next + count))" ]] && index+="$((${#verb[@]} + ${#options[@]} - count))"
         local -a before=("${words[@]:0:index}")
-        local -r typed="${before[*]} ${2}"
-        local -r COMP_LINE="${words[*]}" COMP_POINT="${#typed}" COMP_CWORD="${index}"
+        local -r until="${before[*]} ${typed}"
+        local -r COMP_LINE="${words[*]}" COMP_POINT="${#until}" COMP_CWORD="${index}"
         local -ar COMP_WORDS=("${words[@]}")
-        _sdkctl "${1}" "${2}" "${words[index - 1]}"
+        _sdkctl "${1}" "${typed}" "${words[index - 1]}"
     }
 
     __sdkctl_without_escapes() {
+        local rest="${COMP_LINE}" typed='' word
+        local -a all=()
+        local -i number current=0
+        for number in "${!COMP_WORDS[@]}"; do
+            word="${COMP_WORDS[number]}"
+            if [[ "${number}" -eq 0 || "${rest}" == [[:blank:]]* ]]; then
+                rest="${rest#"${rest%%[![:blank:]]*}"}"
+                [[ "${number}" -gt "${COMP_CWORD}" ]] || typed="${rest}"
+                all+=('')
+            fi
+            all[-1]+="${word}"
+            rest="${rest#"${word}"}"
+            [[ "${number}" -gt "${COMP_CWORD}" ]] || current="$((${#all[@]} - 1))"
+        done
+        # What follows the cursor is not typed yet.
+        local -i behind="$((${#COMP_LINE} - COMP_POINT))"
+        typed="${typed:0:$((${#typed} > behind ? ${#typed} - behind : 0))}"
         __sdkctl_verb_first "$@"
-        local word
+        # bash replaces only the part that it calls the word.
+        COMPREPLY=("${COMPREPLY[@]#"${typed%"${2}"}"}")
         for word in "${COMPREPLY[@]}"; do
-            [[ "${word}" == *= ]] || return 0
+            [[ "${word}" == *[=/] ]] || return 0
         done
         [[ "${#COMPREPLY[@]}" -eq 0 ]] || compopt +o filenames -o nospace
     }

@@ -21,7 +21,9 @@ struct ExecVerb: Verb {
 
   @OptionGroup var target: ServiceArguments
 
-  @Argument(parsing: .postTerminator, help: ArgumentHelp("The program and its arguments.", valueName: "command"))
+  @Argument(
+    parsing: .postTerminator, help: ArgumentHelp("The program and its arguments.", valueName: "command"),
+    completion: CompletionSource.programs)
   var command: [String] = []
 
   @OptionGroup var lifetime: TokenLifetime

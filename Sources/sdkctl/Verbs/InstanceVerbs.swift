@@ -55,7 +55,9 @@ struct UpdateVerb: Verb {
 
   @OptionGroup var definition: DefinitionOptions
 
-  @Option(name: .customLong("remove-label"), help: ArgumentHelp("Remove a label.", valueName: "k"))
+  @Option(
+    name: .customLong("remove-label"), help: ArgumentHelp("Remove a label.", valueName: "k"),
+    completion: CompletionSource.labels)
   var removedLabels: [String] = []
 
   @Option(
