@@ -516,7 +516,8 @@ def frames(binaries):
         assert Host(struct.pack("=I", 5)).ends() == b""
         assert Host().ends() == b""
         for first, reason in (({}, "badAnswer"), ([], "badAnswer"), ({"sdkd": "origin", "origin": 1}, "badAnswer"),
-                              (struct.pack("=I", 0), "badAnswer"), (struct.pack("=I", 3) + b"{}}", "badAnswer"),
+                              (struct.pack("=I", 0xFFFFFFFF), "input"), (struct.pack("=I", 0), "badAnswer"),
+                              (struct.pack("=I", 3) + b"{}}", "badAnswer"),
                               ({"origin": "null"}, "accessDenied"), ({"origin": kiosk.foreign.origin()}, "accessDenied"),
                               ({"origin": kiosk.site.origin() + "/"}, "accessDenied")):
             host = Host(first)

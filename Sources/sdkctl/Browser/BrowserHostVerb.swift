@@ -32,10 +32,10 @@ struct BrowserHostVerb: Verb {
 
   func run(in context: CommandContext) async throws {
     var frames = NativeFrames(limit: PageTranslator.largestMessage)
-    guard let first = try Self.firstFrame(&frames) else { return }
     let socket: CInt
     let rights: PageRights
     do {
+      guard let first = try Self.firstFrame(&frames) else { return }
       rights = try self.rights(first)
       socket = try TrustedSocket.connect(to: global.location, within: Self.connectTime)
     } catch {
