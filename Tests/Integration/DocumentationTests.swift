@@ -70,6 +70,20 @@ import Testing
     let figures = script.matches(of: /about \d+ minutes|\d+ MB|[\d.]+ GB/).map { String($0.0) }
     #expect(figures.count == 3)
     #expect(figures.filter { !text.contains($0) } == [])
+    // The minutes of Packaging/test are those of its stages, rounded.
+    let testing = try String(
+      contentsOf: Self.root.appendingPathComponent("Packaging/documentation/testing.md"), encoding: .utf8)
+    let stages = try ["Building", "a module", "`Integration`", "`Clients`"].map { name in
+      let row = try #require(testing.split(separator: "\n").first { $0.hasPrefix("| \(name)") })
+      return try #require(row.firstMatch(of: /\| (\d+)(?: in all)? \|$/).flatMap { Int($0.1) }, "\(row)")
+    }
+    let whole = try #require(text.firstMatch(of: /`Packaging\/test` \| about (\d+) minutes/).flatMap { Int($0.1) })
+    #expect((0...4).contains(whole - stages.reduce(0, +)), "\(whole) are not \(stages)")
+    // Other pages link to the figures of the README.
+    for name in ["CONTRIBUTING.md", "Packaging/documentation/maintainers.md", "Packaging/documentation/testing.md"] {
+      let page = try String(contentsOf: Self.root.appendingPathComponent(name), encoding: .utf8)
+      #expect(figures.filter(page.contains) == [], "\(name)")
+    }
   }
 
   @Test func `Links between installed documents lead to installed files`() throws {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// The daemon of a user: activated by the user's manager, with providers as child processes.
@@ -30,6 +31,10 @@ import Testing
       try await machine.sh("\(alice) systemctl --user restart sdkd.service")
       let list = try await machine.sh("\(alice) sdkctl list --template '{instance} {state}'").output
       #expect(list == "node authenticated\npython authenticated\nshell authenticated\n")
+      // The line of the README starts it at each login.
+      let readme = try String(contentsOf: MachineRoot.project.appendingPathComponent("README.md"), encoding: .utf8)
+      let line = try #require(readme.firstMatch(of: /`(systemctl --user [^`]+)`/)?.1)
+      try await machine.sh("\(alice) \(line) && \(alice) systemctl --user is-active sdkd.service")
       // The system's daemon does not have these instances.
       #expect(try await machine.sh("\(alice) sdkctl --system list -o json").output == "[]\n")
     }
