@@ -9,8 +9,8 @@ struct ExplainVerb: Verb {
     discussion: """
       A reason is the word in parentheses behind an error. Methods, kinds and settings are those of the daemon; without \
       one, those of the installed sdkd. A method comes with its example, a kind with what login reads, a shape such as \
-      ChatUser with its members, an exit status with its reasons. A name from the API of a phone SDK, such as loginUser or onInvalidAuth, leads to \
-      what takes its place. Without a topic all are listed. sdkd.toml(5) has the settings of the daemon.
+      ChatUser with its members and an example, an exit status with its reasons. A name from the API of a phone SDK, \
+      such as loginUser or onInvalidAuth, leads to what takes its place. Without a topic all are listed. sdkd.toml(5) has the settings of the daemon.
       """,
     examples: [
       "sdkctl explain providerBackoff", "sdkctl explain token.get", "sdkctl explain reauthNeeded",
