@@ -290,4 +290,12 @@ void cl_erase(void *bytes, size_t size) {
   if (bytes != NULL && size > 0) explicit_bzero(bytes, size);
 }
 
+int cl_trim_heap(void) {
+#ifdef __GLIBC__
+  return malloc_trim(0);
+#else
+  return 0;
+#endif
+}
+
 void cl_map_allocations_from(int size) { mallopt(M_MMAP_THRESHOLD, size); }

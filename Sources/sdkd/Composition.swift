@@ -94,6 +94,7 @@ struct Composition {
       // Users and groups are added and removed while the daemon runs.
       RepeatingService(interval: .seconds(30)) { names.refresh(registry.namesInUse) },
       RepeatingService(interval: .seconds(1)) { await http.closeIdle() },
+      RepeatingService(interval: .seconds(10)) { [heap = HeapTrimmer(logger: logger)] in await heap.look() },
       // Rules change while connections stay open.
       RepeatingService(interval: .seconds(1)) { [listener] in await admission.update(listener.connections) },
       HangupService(reloader: control.reloader, operations: operations),

@@ -1,6 +1,9 @@
 """The programs that a benchmark runs: daemons, the sandbox, yardsticks; and a client that speaks to a daemon."""
 import json, os, shutil, signal, socket, statistics, subprocess, sys, tempfile, time
 
+# Seconds until a daemon has given back the memory that a burst of work needed.
+SETTLING = 25
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 

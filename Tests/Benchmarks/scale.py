@@ -2,7 +2,7 @@
 signed-in instance."""
 import os, statistics, subprocess, time
 
-from programs import Client, token_get
+from programs import SETTLING, Client, token_get
 
 FEW = 10
 
@@ -88,7 +88,8 @@ def files(programs, results, count=4000):
 
 
 def users(programs, results, first=512, more=1536):
-    """What an instance takes beyond its definition once somebody is signed in, with the vendor's clients idle again."""
+    """What an instance takes beyond its definition once somebody is signed in, with the vendor's clients closed and the memory of
+    the logins given back."""
     daemon = programs.daemon("users")
     daemon.start()
     daemon.sign_in("bench")
@@ -96,7 +97,7 @@ def users(programs, results, first=512, more=1536):
     jwt, client = programs.mint("ann", 36000), Client(daemon.path)
 
     def each(numbers):
-        time.sleep(4)
+        time.sleep(SETTLING)
         before = daemon.resident
         for begin in range(numbers.start, numbers.stop, 16):
             for number in range(begin, begin + 16):
@@ -104,7 +105,7 @@ def users(programs, results, first=512, more=1536):
             client.file.flush()
             for _ in range(16):
                 client.receive()
-        time.sleep(4)
+        time.sleep(SETTLING)
         return (daemon.resident - before) / len(numbers)
 
     early, late = each(range(first)), each(range(first, first + more))

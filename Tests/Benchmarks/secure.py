@@ -3,11 +3,9 @@ reconnect, against the same with nothing else going on. nginx stands before the 
 the lowest priority, as vendors run on other machines. Needs nginx and openssl."""
 import os, shutil, socket, subprocess, time
 
-from programs import Client, token_get, wait
+from programs import SETTLING, Client, token_get, wait
 
 INSTANCES = 500
-# Seconds until what signing in needed is given back.
-SETTLING = 3
 
 CONFIGURATION = """
 daemon off; master_process off; worker_rlimit_nofile 8192; pid {folder}/nginx.pid; error_log /dev/null;

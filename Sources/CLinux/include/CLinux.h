@@ -130,6 +130,10 @@ int cl_erase_secret_page(void *_Nullable page, size_t size);
 /// they are freed (M_MMAP_THRESHOLD of mallopt(3)). Without it the C library raises that size by itself.
 void cl_map_allocations_from(int size);
 
+/// Gives free memory back to the kernel, wherever it lies in the heap (malloc_trim(3)). It holds locks of the allocator
+/// for milliseconds. 1: some was given back; 0: none was, or the C library can't.
+int cl_trim_heap(void);
+
 /// memset to zero that the optimiser does not remove.
 void cl_erase(void *_Nullable bytes, size_t size);
 

@@ -17,20 +17,26 @@ enum ProcessReading {
     return samples
   }
 
-  private static var processorTime: Double? {
+  /// The processor time of all threads in seconds. `nil` if it can't be read.
+  static var processorTime: Double? {
     var usage = rusage()
     guard getrusage(RUSAGE_SELF.rawValue, &usage) == 0 else { return nil }
     func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
     return seconds(usage.ru_utime) + seconds(usage.ru_stime)
   }
 
-  /// The resident memory in bytes: the second field of `/proc/self/statm`, which is in pages. `nil` if it can't be
-  /// read.
-  private static var residentBytes: Double? {
-    guard let text = text(of: "/proc/self/statm"),
-      let pages = Double(text.split(separator: " ").dropFirst().first ?? "")
-    else { return nil }
-    return pages * Double(max(1, sysconf(Int32(_SC_PAGESIZE))))
+  /// The resident memory in bytes. `nil` if it can't be read.
+  private static var residentBytes: Double? { memory?.resident }
+
+  /// The resident memory in bytes without pages of files, such as those of the program. `nil` if it can't be read.
+  static var anonymousBytes: Double? { memory.map { $0.resident - $0.ofFiles } }
+
+  /// The second and third field of `/proc/self/statm`, which are in pages.
+  private static var memory: (resident: Double, ofFiles: Double)? {
+    let fields = text(of: "/proc/self/statm")?.split(separator: " ").dropFirst().prefix(2).compactMap { Double($0) }
+    guard let fields, fields.count == 2 else { return nil }
+    let page = Double(max(1, sysconf(Int32(_SC_PAGESIZE))))
+    return (fields[0] * page, fields[1] * page)
   }
 
   /// The start time in seconds since 1970, from the 22nd field of `/proc/self/stat`, which is in clock ticks since
