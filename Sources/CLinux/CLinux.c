@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <malloc.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -26,6 +27,9 @@
 #endif
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
+#endif
+#ifndef SCHED_FLAG_RESET_ON_FORK
+#define SCHED_FLAG_RESET_ON_FORK 1
 #endif
 #ifndef CLOSE_RANGE_CLOEXEC
 #define CLOSE_RANGE_CLOEXEC (1U << 2)
@@ -123,6 +127,18 @@ int cl_confine(int directory, uid_t user, gid_t group) {
 int cl_set_child_subreaper(void) { return result(prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL)); }
 
 int cl_name_thread(const char *name) { return result(prctl(PR_SET_NAME, name, 0UL, 0UL, 0UL)); }
+
+int cl_set_thread_nice(int nice) {
+  // The kernel's first version of struct sched_attr, which newer C libraries declare and older ones do not.
+  struct {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime, deadline, period;
+  } attributes = {.size = sizeof(attributes), .policy = SCHED_OTHER, .flags = SCHED_FLAG_RESET_ON_FORK, .nice = nice};
+  return result(syscall(SYS_sched_setattr, 0, &attributes, 0U));
+}
 
 int cl_unix_datagram_create(void) { return result(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)); }
 

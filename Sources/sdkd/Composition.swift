@@ -29,6 +29,7 @@ struct Composition {
   func serve() async throws {
     let timer = try WallClockTimer()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+    CallerPriority.raise(group, logger: logger)
     let vendors = VendorLinks(loaded.configuration.network.options)
     let domain = DomainParts(self, timer: timer, vendors: vendors)
     let control = ControlParts(self, group: group, vendors: vendors, domain: domain)

@@ -52,6 +52,10 @@ int cl_confine(int directory, uid_t user, gid_t group);
 /// Names the calling thread, as ps -L and gdb show it; cut at 15 bytes.
 int cl_name_thread(const char *name);
 
+/// Gives the calling thread a nice value from -20 to 19 (sched_setattr(2)). Threads and programs that it starts get 0 in
+/// place of a negative one. -EPERM: RLIMIT_NICE or a filter of system calls does not allow it.
+int cl_set_thread_nice(int nice);
+
 // MARK: Descriptors
 
 /// Marks one descriptor to be closed by exec.
