@@ -140,7 +140,7 @@ final class PublishedToken: Sendable {
     writer.write(raw: #"{"token":"#)
     writer.write(string: credential.token.reveal())
     writer.write(raw: #","tokenId":"#)
-    writer.write(string: credential.tokenId.description)
+    writer.write(string: tokenId.description)
     writer.write(raw: #","tokenType":"#)
     writer.write(string: credential.type.rawValue)
     if let end = credential.expiresAt {

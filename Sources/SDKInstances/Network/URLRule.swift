@@ -42,7 +42,7 @@ public enum URLRule {
       let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8)
     else { return nil }
     let scheme = text(bytes[..<colon].map(lowercased))
-    let authority = bytes[(colon + 3)...].prefix { !"/?#".utf8.contains($0) }.map(lowercased)
+    let authority = bytes[(colon + 3)...].prefix { !endsAuthority($0) }.map(lowercased)
     let name: ArraySlice<UInt8>
     let rest: ArraySlice<UInt8>
     if authority.first == UInt8(ascii: "[") {
@@ -63,6 +63,10 @@ public enum URLRule {
   private static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
   private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+
+  private static func endsAuthority(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+  }
 
   private static func port(_ digits: ArraySlice<UInt8>) -> UInt16? {
     guard digits.allSatisfy(isDigit), let port = UInt16(text(digits)), port > 0 else { return nil }

@@ -22,7 +22,9 @@ public struct DecodedJWT: Sendable, Hashable {
 
   /// Parses a JWT; `nil` if the text is not one.
   public init?(_ text: String) {
-    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    // As bytes: to find the characters of a token takes longer than all the rest.
+    let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+      .map(Substring.init)
     guard parts.count == 3, let header = Self.object(parts[0]), let payload = Self.object(parts[1]),
       let signature = Self.base64URL(parts[2])
     else { return nil }
