@@ -33,6 +33,10 @@ extension SDKKind {
 public struct AdapterServices: Sendable {
   /// The instance's UUID, for data that must belong to the instance alone.
   public let instance: String
+  /// The same without hyphens.
+  public var instanceDigits: String {
+    String(decoding: instance.utf8.filter { $0 != UInt8(ascii: "-") }, as: UTF8.self)
+  }
   /// The wall clock.
   public let clock: WallClock
   /// The concealment of the users of a kind whose external ids are secrets.

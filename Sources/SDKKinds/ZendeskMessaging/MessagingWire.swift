@@ -60,7 +60,7 @@ struct MessagingWire: Sendable {
   init(common: CommonSettings, services: AdapterServices) {
     self.common = common
     self.services = services
-    clientId = services.instance.filter { $0 != "-" }
+    clientId = services.instanceDigits
   }
 
   /// Returns the description of this client for the vendor.

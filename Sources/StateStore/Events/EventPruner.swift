@@ -59,7 +59,7 @@ struct EventPruner {
     let surplus = try gone(db).prefix(max(0, gone(db).count - Self.goneLimit)).prefix(Self.instanceLimit)
     guard !crowded.isEmpty || !surplus.isEmpty else { return }
     try db.inTransaction(.immediate) {
-      for uuid in crowded { _ = try dropCrowd(of: uuid.description, limit: .max, at: time, db) }
+      for uuid in crowded { try dropCrowd(of: uuid.description, at: time, db) }
       for uuid in surplus { try dropAll(of: uuid, at: time, db) }
       return .commit
     }
@@ -104,23 +104,42 @@ struct EventPruner {
 
   /// Removes excess events of the next instances. Returns whether the end of the log was reached.
   private mutating func walk(at time: Timestamp, _ db: Database) throws -> Bool {
-    let next = try db.cachedStatement(sql: "SELECT MIN(instance) FROM event WHERE instance > ?")
-    for _ in 0..<Self.instanceLimit {
-      guard let uuid = try Row.fetchOne(next, arguments: [place ?? ""])?.text(0) else { return true }
+    // A row for each instance, with the position of its newest excess event; one without an instance at the end.
+    let next = try db.cachedStatement(
+      sql: """
+        WITH RECURSIVE next(instance) AS (
+          SELECT MIN(instance) FROM event WHERE instance > ?
+          UNION ALL
+          SELECT (SELECT MIN(instance) FROM event WHERE instance > next.instance) FROM next
+            WHERE instance IS NOT NULL LIMIT ?
+        )
+        SELECT instance,
+          (SELECT position FROM event WHERE instance = next.instance ORDER BY position DESC LIMIT 1 OFFSET ?) FROM next
+        """)
+    let rows = try Row.fetchAll(next, arguments: [place ?? "", Self.instanceLimit, retention.maxCountPerInstance])
+    for row in rows {
+      guard let uuid = row.text(0) else { return true }
       // An instance with more excess events continues in the next piece.
-      if try dropCrowd(of: uuid, limit: Self.eventLimit, at: time, db) == Self.eventLimit { return false }
+      let dropped = try drop(from: uuid, upTo: row.integer(1), limit: Self.eventLimit, at: time, db)
+      if dropped == Self.eventLimit { return false }
       place = uuid
     }
     return false
   }
 
-  /// Removes the oldest excess events of an instance, at most `limit`. Returns the number of removed events.
-  private mutating func dropCrowd(of uuid: String, limit: Int, at time: Timestamp, _ db: Database) throws -> Int {
+  /// Removes the excess events of an instance.
+  private mutating func dropCrowd(of uuid: String, at time: Timestamp, _ db: Database) throws {
     let newestLost = try db.cachedStatement(
       sql: "SELECT position FROM event WHERE instance = ? ORDER BY position DESC LIMIT 1 OFFSET ?")
-    guard
-      let last = try Row.fetchOne(newestLost, arguments: [uuid, retention.maxCountPerInstance])?.integer(0)
-    else { return 0 }
+    let last = try Row.fetchOne(newestLost, arguments: [uuid, retention.maxCountPerInstance])?.integer(0)
+    _ = try drop(from: uuid, upTo: last, limit: .max, at: time, db)
+  }
+
+  /// Removes the oldest events of an instance up to a position, at most `limit`. Returns the number of removed events.
+  private mutating func drop(
+    from uuid: String, upTo last: Int64?, limit: Int, at time: Timestamp, _ db: Database
+  ) throws -> Int {
+    guard let last else { return 0 }
     return try drop(
       "SELECT position, instance FROM event WHERE instance = ? AND position <= ? ORDER BY position LIMIT ?",
       [uuid, last, limit], at: time, db)

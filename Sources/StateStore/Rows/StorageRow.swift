@@ -51,11 +51,11 @@ struct StorageRow {
 /// The keys for storage, derived from an instance's data key.
 struct StorageKeys {
   private let names: SymmetricKey
-  private let digest: SymmetricKey
+  private let digest: DigestKey
 
   init(_ key: DataKey) {
     names = DerivedKey.derive(from: key.key, purpose: "storage names")
-    digest = DerivedKey.derive(from: key.key, purpose: "storage digest")
+    digest = DigestKey(DerivedKey.derive(from: key.key, purpose: "storage digest"))
   }
 
   /// Returns the lookup tag of a storage key. Equal keys have equal tags, and a tag reveals nothing about its key.

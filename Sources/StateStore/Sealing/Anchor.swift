@@ -73,9 +73,10 @@ struct StorageDigest: Equatable {
   }
 
   /// Adds a row that is not in the set, or removes one that is.
-  mutating func toggle(_ row: AdditionalData, key: SymmetricKey) {
-    let code = Array(HMAC<SHA256>.authenticationCode(for: row.bytes, using: key))
-    high ^= code.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    low ^= code.dropFirst(8).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+  mutating func toggle(_ row: AdditionalData, key: DigestKey) {
+    key.code(of: row).withUnsafeBytes { code in
+      high ^= UInt64(bigEndian: code.loadUnaligned(as: UInt64.self))
+      low ^= UInt64(bigEndian: code.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    }
   }
 }

@@ -83,11 +83,11 @@ enum DerivedKey {
 /// The keys with which the census is sealed and digested. They outlive the master key.
 struct CensusKeys {
   let seal: SymmetricKey
-  let digest: SymmetricKey
+  let digest: DigestKey
 
   /// Derives the keys from one of the state's own keys.
   init(_ outboxNames: SymmetricKey) {
     seal = DerivedKey.derive(from: outboxNames, purpose: "census seal")
-    digest = DerivedKey.derive(from: outboxNames, purpose: "census digest")
+    digest = DigestKey(DerivedKey.derive(from: outboxNames, purpose: "census digest"))
   }
 }

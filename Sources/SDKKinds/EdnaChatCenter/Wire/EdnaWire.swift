@@ -7,7 +7,7 @@ struct EdnaWire: Sendable {
   var settings: EdnaSettings
   let services: AdapterServices
 
-  var frames: EdnaFrame { EdnaFrame(settings: settings, deviceUid: services.instance.filter { $0 != "-" }) }
+  var frames: EdnaFrame { EdnaFrame(settings: settings, deviceUid: services.instanceDigits) }
   var timeout: Double { settings.common.timeout }
 
   /// Requests the chat's configuration, which checks the credentials. Returns the seconds between pings, 1 to 3600;
