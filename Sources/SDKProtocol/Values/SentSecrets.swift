@@ -1,5 +1,11 @@
 import JSONRPC
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The secrets of a request to a vendor. The vendor's answer may repeat them, so its texts are read through them.
 public struct SentSecrets: Sendable, Hashable {
   private let secrets: [Secret]
@@ -54,39 +60,10 @@ public struct SentSecrets: Sendable, Hashable {
     let plain = secret.map(folded)
     // The first characters stand for bytes before the secret, too.
     let base64 = [(0, 0), (1, 2), (2, 3)].map { before, dropped in
-      [UInt8](foldedBase64([UInt8](repeating: 0, count: before) + secret).dropFirst(dropped))
+      [UInt8](Data(repeatElement(0, count: before) + secret).base64EncodedData()).dropFirst(dropped)
+        .prefix { $0 != UInt8(ascii: "=") }.map(folded)
     }
     return [plain, base64[0]] + base64.dropFirst().filter { $0.count >= part }
-  }
-
-  /// Returns bytes in base64 without padding (RFC 4648, section 4), folded. Every request to a vendor needs several of
-  /// these: Foundation's encoder and a second pass to fold took 50,000 instructions of a login.
-  private static func foldedBase64(_ bytes: [UInt8]) -> [UInt8] {
-    var text: [UInt8] = []
-    text.reserveCapacity(bytes.count / 3 * 4 + 4)
-    var bits: UInt32 = 0
-    var count: UInt32 = 0
-    for byte in bytes {
-      bits = (bits << 8 | UInt32(byte)) & 0xFFFF
-      count += 8
-      while count >= 6 {
-        count -= 6
-        text.append(foldedDigit(bits >> count & 63))
-      }
-    }
-    if count > 0 { text.append(foldedDigit(bits << (6 - count) & 63)) }
-    return text
-  }
-
-  private static func foldedDigit(_ value: UInt32) -> UInt8 {
-    let value = UInt8(truncatingIfNeeded: value)
-    return switch value {
-    case 0..<26: UInt8(ascii: "a") + value
-    case 26..<52: UInt8(ascii: "a") + (value - 26)
-    case 52..<62: UInt8(ascii: "0") + (value - 52)
-    case 62: UInt8(ascii: "+")
-    default: UInt8(ascii: "/")
-    }
   }
 
   /// Returns a byte as parts are compared: without case, and without the differences between a space and the `+` of a
