@@ -141,7 +141,7 @@ def plain(data, all):
             yield f"        {one.name} = value\n"
         else:
             yield "        guard case .string(let text) = member.value else { return nil }\n"
-            yield f"        {one.name} = {kind}(text)\n"
+            yield f"        {one.name} = {'text' if kind == 'String' else f'{kind}(text)'}\n"
     yield "      // An unknown member, or one of which only the general path knows the form.\n"
     yield "      default: return nil\n      }\n    }\n"
     yield f"    guard {', '.join(f'let {one.name}' for one in needed)} else {{ return nil }}\n"
@@ -177,7 +177,7 @@ def method(source, name, data, common):
             yield swift.listed(f"static let {inner} = DeclaredError(", declared(inner, one), ")", 2)
         yield "}\n"
     if "plain" in data:
-        yield f"\nextension {swift.pascal(name)}.Params {{\n"
+        yield f"\nextension {swift.pascal(name)}.Params: PlainParams {{\n"
         yield from plain(data, shapes.members(data["params"], common))
         yield "}\n"
 

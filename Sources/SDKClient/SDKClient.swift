@@ -11,7 +11,7 @@ internal import JSONRPCTransport
 ///
 /// ```swift
 /// let client = SDKClient()
-/// let token = try await client.call(TokenGet.self, .init(instance: id, minTTL: Seconds(60)))
+/// let token = try await client.call(TokenGet.self, .init(instance: id, http: true))
 /// ```
 ///
 /// A call whose task is cancelled throws `CancellationError` at once and cancels the call at the daemon.

@@ -39,7 +39,13 @@ public final class ClientSession: Sendable {
       guard let instance else { return writes.values.flatMap { $0 } }
       return writes[instance] ?? []
     }
-    return all.filter { !$0.isOver && (concern == .push || $0.concern != .push) }
+    return all.filter { $0.delays(concern) }
+  }
+
+  /// Whether a call on an instance with this concern waits for a write.
+  func hasPendingWrites(_ instance: InstanceID, for concern: MethodConcern) -> Bool {
+    let all = writes.withLock { $0.isEmpty ? nil : $0[instance] }
+    return all?.contains { $0.delays(concern) } ?? false
   }
 }
 
@@ -60,6 +66,9 @@ final class PendingWrite: Sendable {
     self.login.withLock { $0 = login }
     ended.resolve(.success(()))
   }
+
+  /// Whether a later call with this concern waits for the write.
+  func delays(_ concern: MethodConcern) -> Bool { !isOver && (concern == .push || self.concern != .push) }
 
   /// Whether the call and its login have ended. A later call sees their outcome, and need not wait.
   var isOver: Bool { ended.result != nil && login.withLock { $0?.isOver() ?? false } }

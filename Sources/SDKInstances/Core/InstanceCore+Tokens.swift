@@ -1,17 +1,44 @@
 import SDKProtocol
 import StateStore
 
+/// The requirements of a caller on a token: the params of its call, but for whose token it is and how long to wait.
+///
+/// It travels as a whole from the handler to the core. A param that decides which token is returned is a member here and
+/// a condition of `isMet`.
+public struct TokenDemand: Sendable, Hashable {
+  /// The minimum time until the token expires, in seconds.
+  var minTTL = 0.0
+  /// Whether the token comes with the headers and cookies of a request.
+  var http = false
+
+  /// Any token that has not expired.
+  public static let any = TokenDemand()
+
+  /// Whether a token meets the demand. One that has expired never does.
+  ///
+  /// - Parameter ttl: the time until it expires, in seconds; `nil` if unknown.
+  func isMet(by ttl: Double?) -> Bool {
+    guard let ttl else { return true }
+    return ttl > 0 && ttl >= minTTL
+  }
+}
+
+extension TokenDemand {
+  init(_ params: TokenGet.Params) { self.init(minTTL: params.minTTL?.value ?? 0, http: params.http ?? false) }
+
+  init(_ params: SessionOpen.Params) { self.init(minTTL: params.minTTL?.value ?? 0) }
+}
+
 extension InstanceCore {
-  /// Returns a token that is valid for at least `minTTL` seconds, or begins the renewal that the caller must wait for.
+  /// Returns a token that meets the demand, or begins the renewal that the caller must wait for.
   ///
   /// - Parameters:
   ///   - isRenewed: whether a renewal has ended since the call began.
-  ///   - http: whether the token comes with the headers and query items of a request.
   /// - Returns: the token, or a step with the activity that the caller must wait for.
   /// - Throws: the reason why there is no token, and `providerBackoff` for a reported token within `minInterval` of the
   ///   last probe or renewal.
   mutating func wanted(
-    minTTL: Double, isRenewed: Bool, http: Bool, on service: String?, _ context: StepContext
+    _ demand: TokenDemand, isRenewed: Bool, on service: String?, _ context: StepContext
   ) throws(SDKError) -> (step: Step, value: Token?) {
     let state = try existing(service)
     let machine = state.machine
@@ -19,9 +46,10 @@ extension InstanceCore {
     var means = means(state, context)
     // The owner may still have another credential. An SDK that renews by itself can only ask the vendor again.
     let hold = means.bridge ? nil : state.recovery.hold(context.now)
-    if var living = livingToken(of: state, http: http, context) {
+    if var living = livingToken(of: state, http: demand.http, context) {
       living.fromCache = !isRenewed
-      if (living.ttl ?? .infinity) >= minTTL || machine.phase == .anonymous && means.isNone { return (Step(), living) }
+      let ttl = living.expiresAt.map { $0 - context.vendorNow }
+      if demand.isMet(by: ttl) || machine.phase == .anonymous && means.isNone { return (Step(), living) }
       if isRenewed || hold != nil || state.recovery.isRecent(context.now, within: interval) {
         if state.recovery.failure == nil { living.short = true } else { living.stale = true }
         return (Step(), living)

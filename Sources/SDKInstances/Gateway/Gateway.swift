@@ -69,17 +69,18 @@ public final class Gateway: Sendable {
   /// Creates a gateway for a router that has the handlers of all methods.
   ///
   /// - Parameters:
-  ///   - shortcuts: the functions that answer some calls at once, by method name.
+  ///   - shortcuts: answer some calls at once.
   ///   - observers: notified when calls end.
   ///   - clock: times calls for the observers.
   public init(
-    router: CallRouter, methods: [any SDKMethod.Type], shortcuts: [String: Shortcut], registry: InstanceRegistry,
+    router: CallRouter, methods: [any SDKMethod.Type], shortcuts: [Shortcut], registry: InstanceRegistry,
     operations: Operations, events: EventHub, delegates: Delegates, logger: Logger, observers: [any CallObserver] = [],
     clock: MonotonicClock = .system
   ) {
     let known = methods.compactMap { method in
-      router[method.name].map {
-        (method.name, RoutedMethod(method, $0.read, shortcuts[method.name], observers.observation(of: method)))
+      router[method.name].map { route in
+        let shortcut = shortcuts.first { $0.name == method.name }
+        return (method.name, RoutedMethod(method, route.read, shortcut, observers.observation(of: method)))
       }
     }
     entries = MethodTable(known)

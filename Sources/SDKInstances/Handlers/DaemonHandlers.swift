@@ -147,10 +147,10 @@ extension InstanceHost {
 
 /// The handlers of all methods: the common ones and those of the kinds.
 public enum Handlers {
-  /// Returns the complete router, its methods, and the shortcuts of some methods by name.
+  /// Returns the complete router, its methods, and the shortcuts of some methods.
   public static func router(
     host: InstanceHost, kinds: [any SDKKind], facts: DaemonFacts, delegates: Delegates
-  ) -> (router: CallRouter, methods: [any SDKMethod.Type], shortcuts: [String: Shortcut]) {
+  ) -> (router: CallRouter, methods: [any SDKMethod.Type], shortcuts: [Shortcut]) {
     let registry = host.registry
     let methods = CommonMethods.all + kinds.flatMap { $0.methods }
     let document = DiscoveredDocument {
@@ -166,13 +166,10 @@ public enum Handlers {
     EventHandlers.register(in: &router, host: host)
     DelegateHandlers.register(in: &router, registry: registry, delegates: delegates)
     for kind in kinds { kind.register(in: &router, registry: registry) }
-    let shortcuts: [String: Shortcut] = [
-      RPCDiscover.name: Shortcut { params, _ in
-        params == nil || params?.objectValue?.isEmpty == true ? ShortAnswer(text: document.reply()) : nil
-      },
-      TokenGet.name: TokenHandlers.cachedToken(registry),
+    let shortcuts = [
+      Shortcut(RPCDiscover.self) { document.reply() }, Shortcut(TokenGet.self, on: registry),
     ]
-    return (router, methods, shortcuts)
+    return (router, methods, shortcuts.compactMap { $0 })
   }
 }
 

@@ -16,7 +16,7 @@ extension HostedInstance {
     let name = try actor.resolve(service)
     try await actor.core.adapter.registrar.check(endpoint)
     try await awaitAcceptedLogin(name, within: WaitLimit(nil))
-    _ = try await token(service: name, minTTL: 0, timeout: nil, http: false)
+    _ = try await token(.any, of: name, timeout: nil)
     // Runs to its end if the caller is cancelled, so that the vendor has no registration that is not stored.
     return try await registering { try await register(endpoint, on: name) }
   }

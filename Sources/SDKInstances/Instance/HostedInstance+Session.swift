@@ -6,12 +6,16 @@ extension HostedInstance {
   /// kind allows it.
   ///
   /// - Throws: also `timeout`, when `timeout` seconds pass first. Work that other callers share continues then.
-  public func openSession(service: String? = nil, minTTL: Double, timeout: Double?) async throws -> Session {
-    try await session(try actor.resolve(service), minTTL: minTTL, within: WaitLimit(timeout), attempts: 4)
+  public func openSession(
+    _ demand: TokenDemand, of service: String? = nil, timeout: Double? = nil
+  ) async throws -> Session {
+    var demand = demand
+    demand.http = true
+    return try await session(try actor.resolve(service), demand, within: WaitLimit(timeout), attempts: 4)
   }
 
   private func session(
-    _ name: String?, minTTL: Double, within limit: WaitLimit, attempts: Int
+    _ name: String?, _ demand: TokenDemand, within limit: WaitLimit, attempts: Int
   ) async throws -> Session {
     try await awaitAcceptedLogin(name, within: limit)
     try await createMissingUser(on: name, within: limit)
@@ -32,7 +36,7 @@ extension HostedInstance {
     do {
       var wasRefused = false
       for _ in 0..<4 {
-        let token = try await sessionToken(service: name, minTTL: minTTL, timeout: limit.left, http: true)
+        let token = try await sessionToken(demand, of: name, timeout: limit.left)
         do {
           if let session = try await opened(name, with: token, within: limit) { return session }
         } catch let error as SDKError where present.adapter.isRefusal(error) {
@@ -52,7 +56,7 @@ extension HostedInstance {
         let isAnonymous = present.state.machine.phase == .anonymous
         if !isAnonymous, error.origin == .state, present.adapter.capabilities.anonymousUsers != nil, attempts > 1 {
           // The user of this session is gone, so the next attempt may create an anonymous one, as for any visitor.
-          return try await session(name, minTTL: minTTL, within: limit, attempts: attempts - 1)
+          return try await session(name, demand, within: limit, attempts: attempts - 1)
         }
         if present.goesOnWithout(error), let session = try await opened(name, with: nil, within: limit) {
           return session

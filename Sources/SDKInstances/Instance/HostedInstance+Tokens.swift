@@ -7,11 +7,9 @@ extension HostedInstance {
   ///
   /// - Throws: `notAuthenticated`, `reauthNeeded`, `locked`; the reasons of provider and vendor; `timeout` when
   ///   `timeout` seconds pass before the renewal ends.
-  public func token(
-    service: String? = nil, minTTL: Double, timeout: Double?, http: Bool
-  ) async throws -> Token {
+  func token(_ demand: TokenDemand, of service: String?, timeout: Double?) async throws -> Token {
     try await checkIssuable(service)
-    let token = try await sessionToken(service: service, minTTL: minTTL, timeout: timeout, http: http)
+    let token = try await sessionToken(demand, of: service, timeout: timeout)
     // The vendor may have responded meanwhile, after which the kind may withhold the credential.
     try await checkIssuable(service)
     return token
@@ -23,20 +21,18 @@ extension HostedInstance {
   }
 
   /// Returns a credential as `token` does, but also where the kind withholds it from apps.
-  func sessionToken(
-    service: String?, minTTL: Double, timeout: Double?, http: Bool
-  ) async throws -> Token {
+  func sessionToken(_ demand: TokenDemand, of service: String?, timeout: Double?) async throws -> Token {
     let name = try actor.resolve(service)
     let limit = WaitLimit(timeout)
     var isRenewed = false
     for _ in 0..<4 {
       let (token, pending) = try await limit.limiting(self) { [actor, isRenewed] in
-        try await actor.wanted(name, minTTL: minTTL, isRenewed: isRenewed, http: http)
+        try await actor.wanted(name, demand, isRenewed: isRenewed)
       }
       if let token { return token }
       do {
         if case .failed(let error)? = try await pending?.value(within: limit.left, of: id) {
-          if let living = try await present(name).livingToken(stale: true, http: http) { return living }
+          if let living = try await present(name).livingToken(stale: true, http: demand.http) { return living }
           throw error
         }
         isRenewed = true
@@ -45,7 +41,7 @@ extension HostedInstance {
       }
     }
     let present = try await present(name)
-    if let living = present.livingToken(stale: true, http: http) { return living }
+    if let living = present.livingToken(stale: true, http: demand.http) { return living }
     throw present.core.noToken(of: present.state)
   }
 

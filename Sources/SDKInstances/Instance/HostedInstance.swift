@@ -58,11 +58,11 @@ public struct HostedInstance: Sendable {
   /// credential may be valid again.
   var mayBeRevived: Bool { actor.published.withLock { $0.mayBeRevived } }
 
-  /// Returns the answer of `token.get`; `nil` if the kind has services, or if the cached credential does not live for
-  /// `minTTL` seconds.
-  public func cachedAnswer(minTTL: Double, http: Bool) -> (text: [UInt8], tokenId: TokenID)? {
-    guard let token = actor.published.withLock({ $0.whole?.token }), !token.isDisputed(actor.vendorClock),
-      let text = token.answer(minTTL: minTTL, http: http, now: actor.vendorClock.now)
+  /// Returns the answer of `token.get`; `nil` if no cached credential meets the demand, or if the call does not say
+  /// which service it is about.
+  func cachedAnswer(_ demand: TokenDemand, of service: String?) -> (text: [UInt8], tokenId: TokenID)? {
+    guard let token = actor.published.withLock({ $0.token(of: service) }), !token.isDisputed(actor.vendorClock),
+      let text = token.answer(demand, now: actor.vendorClock.now)
     else { return nil }
     return (text, token.tokenId)
   }

@@ -398,13 +398,13 @@ actor InstanceActor {
 
   /// Returns the token for a caller that needs one, or the outcome of the activity to wait for.
   func wanted(
-    _ service: String?, minTTL: Double, isRenewed: Bool, http: Bool
+    _ service: String?, _ demand: TokenDemand, isRenewed: Bool
   ) async throws -> (token: Token?, pending: PendingOutcome?) {
     await changing.lock()
     defer { changing.unlock() }
     await follow(service) { $0.noticeExpiry(on: service, $1) }
     let (token, pending) = try await perform(service) {
-      try $0.wanted(minTTL: minTTL, isRenewed: isRenewed, http: http, on: service, $1)
+      try $0.wanted(demand, isRenewed: isRenewed, on: service, $1)
     }
     return (token, pending)
   }

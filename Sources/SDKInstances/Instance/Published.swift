@@ -53,6 +53,20 @@ struct Published: Sendable {
     }
   }
 
+  /// Returns the token for a call; `nil` if there is none, or if the call does not say which service it is about.
+  func token(of service: String?) -> PublishedToken? {
+    if service == nil, let token = whole?.token { return token }
+    guard whole == nil, let name = service ?? impliedService else { return nil }
+    return services[name]?.token
+  }
+
+  /// The service of calls that name none: the only one, else the only one that is set up; `nil` for none and several.
+  private var impliedService: String? {
+    if services.count == 1 { return services.keys.first }
+    let known = services.filter(\.value.isKnown)
+    return known.count == 1 ? known.keys.first : nil
+  }
+
   /// Removes the tokens, until the state is published again.
   mutating func withholdTokens() {
     whole?.token = nil
@@ -85,9 +99,8 @@ struct Published: Sendable {
         "\(id) has no service of this name; it has \(names.joined(separator: ", ")).", member: "service",
         nearest: service.nearest(in: names))
     }
-    if names.count <= 1 { return names.first }
-    let known = names.filter { services[$0]?.isKnown == true }
-    if known.count == 1 { return known.first }
+    if names.isEmpty { return nil }
+    if let impliedService { return impliedService }
     throw RPCError.invalidParams(
       "\(id) has several services; give service as one of \(names.joined(separator: ", ")).", member: "service")
   }
@@ -157,19 +170,19 @@ final class PublishedToken: Sendable {
     return (expiresAt <= clock.now.secondsSince1970) != (expiresAt <= clock.machineNow.secondsSince1970)
   }
 
-  /// Returns the result of `token.get` as JSON text; `nil` if the credential expires within `minTTL` seconds from now.
-  func answer(minTTL: Double, http wantsHTTP: Bool, now: Timestamp) -> [UInt8]? {
+  /// Returns the result of `token.get` as JSON text; `nil` if the credential does not meet the demand.
+  func answer(_ demand: TokenDemand, now: Timestamp) -> [UInt8]? {
     let ttl = expiresAt.map { $0 - now.secondsSince1970 }
-    if let ttl, ttl <= 0 || ttl < minTTL { return nil }
+    guard demand.isMet(by: ttl) else { return nil }
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(head.count + 64 + (wantsHTTP ? http.count + 8 : 0))
+    bytes.reserveCapacity(head.count + 64 + (demand.http ? http.count + 8 : 0))
     bytes.append(contentsOf: head)
     if let ttl {
       Self.append(#","ttl":"#, to: &bytes)
       Self.append(seconds: ttl, to: &bytes)
     }
     Self.append(#","fromCache":true,"stale":false"#, to: &bytes)
-    if wantsHTTP {
+    if demand.http {
       Self.append(#","http":"#, to: &bytes)
       bytes.append(contentsOf: http)
     }

@@ -53,7 +53,7 @@ public struct EdnaChatCenter: SDKKind {
       return Empty()
     }
     router.register(on: registry, ChatCenterGetChat.self) { _, instance, _ in
-      try await instance.openSession(minTTL: 0, timeout: nil)
+      try await instance.openSession(.any)
     }
   }
 

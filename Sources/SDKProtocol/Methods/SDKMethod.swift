@@ -50,6 +50,12 @@ extension SDKMethod {
   }
 }
 
+/// Params that are read without their schema and without a decoder where they have a frequent form.
+public protocol PlainParams {
+  /// Reads params. Returns `nil` for all that only decoding accepts, and for invalid ones.
+  init?(plain params: JSON)
+}
+
 /// The mapping from a verb of `sdkctl`, which all kinds share, to the method of one kind.
 public struct CommandUse: Sendable, Hashable {
   /// The input that a verb reads from standard input or a file.

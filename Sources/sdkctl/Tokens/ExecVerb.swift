@@ -50,8 +50,7 @@ struct ExecVerb: Verb {
   }
 
   func run(in context: CommandContext) async throws {
-    let params = TokenGet.Params(
-      instance: target.id, service: target.service, minTTL: lifetime.minTTL, timeout: global.timeout)
+    let params = lifetime.tokenParams(target.id, target.service, timeout: global.timeout)
     let token = try await context.ask(TokenGet.self, params, isTimed: true)
     try lifetime.check(token, in: context)
     guard let bare = token["token"]?.stringValue else {

@@ -10,7 +10,7 @@ import SDKProtocol
 struct TokenFollowing: Sendable {
   let client: SDKClient
   let params: TokenGet.Params
-  let lifetime: (minTTL: Double, isStrict: Bool)
+  let rules: TokenFileRules
   let text: TokenText
   let path: String
   let hook: TokenHook?
@@ -27,8 +27,7 @@ struct TokenFollowing: Sendable {
     let interruption = Interruption()
     if hook != nil { TokenHook.setEnvironment(instance: params.instance.name, path: path) }
     let keeper = TokenFileKeeper(
-      AtomicFile(path), rules: TokenFileRules(minTTL: lifetime.minTTL, isStrict: lifetime.isStrict), hook: hook,
-      report: { try? Output.standardError.line($0) }, ask: ask)
+      AtomicFile(path), rules: rules, hook: hook, report: { try? Output.standardError.line($0) }, ask: ask)
     let failure = try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await follow(keeper) }
       group.addTask {

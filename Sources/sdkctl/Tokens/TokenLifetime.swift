@@ -23,6 +23,21 @@ struct TokenLifetime: ParsableArguments {
     line.check(self)
   }
 
+  /// Returns the params of a call that gets such a token.
+  func tokenParams(
+    _ id: InstanceID, _ service: String?, timeout: Seconds? = nil, http: Bool? = nil
+  ) -> TokenGet.Params {
+    TokenGet.Params(instance: id, service: service, minTTL: minTTL, timeout: timeout, http: http)
+  }
+
+  /// Returns the params of a call that opens a session with such a token.
+  func sessionParams(_ id: InstanceID, _ service: String?, timeout: Seconds?) -> SessionOpen.Params {
+    SessionOpen.Params(instance: id, service: service, minTTL: minTTL, timeout: timeout)
+  }
+
+  /// The rules of a file that is kept with such tokens.
+  var fileRules: TokenFileRules { TokenFileRules(minTTL: minTTL?.value ?? 0, isStrict: strict) }
+
   private static let reason = "shortLived"
 
   func validate() throws {

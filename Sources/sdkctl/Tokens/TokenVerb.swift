@@ -68,12 +68,10 @@ struct TokenVerb: PlainVerb {
 
   func run(in context: CommandContext) async throws {
     let text = TokenText(format: global.format, template: global.template, http: http)
-    var params = TokenGet.Params(
-      instance: target.id, service: target.service, minTTL: lifetime.minTTL, http: http ? true : nil)
+    var params = lifetime.tokenParams(target.id, target.service, http: http ? true : nil)
     if let file, follow {
       let following = TokenFollowing(
-        client: context.concurrentClient(), params: params,
-        lifetime: (lifetime.minTTL?.value ?? 0, lifetime.strict), text: text, path: file,
+        client: context.concurrentClient(), params: params, rules: lifetime.fileRules, text: text, path: file,
         hook: hook.map { TokenHook(command: $0) }, limit: global.timeout?.duration)
       return try await following.run()
     }

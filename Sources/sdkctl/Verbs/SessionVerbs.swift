@@ -19,8 +19,7 @@ struct OpenVerb: Verb {
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
-    let params = SessionOpen.Params(
-      instance: target.id, service: target.service, minTTL: lifetime.minTTL, timeout: global.timeout)
+    let params = lifetime.sessionParams(target.id, target.service, timeout: global.timeout)
     let session = try await context.ask(SessionOpen.self, params, isTimed: true)
     try lifetime.check(session["token"], in: context)
     try context.presenter.show(session)

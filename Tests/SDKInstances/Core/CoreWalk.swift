@@ -160,7 +160,7 @@ struct CoreWalk {
       }
     case .token(let minTTL):
       perform(service, fails: fails) { core, context in
-        try core.wanted(minTTL: minTTL, isRenewed: false, http: false, on: service, context).step
+        try core.wanted(TokenDemand(minTTL: minTTL), isRenewed: false, on: service, context).step
       }
     case .refresh(let isResetting):
       perform(service, fails: fails) { try $0.refreshDemanded(resetting: isResetting, on: service, $1) }

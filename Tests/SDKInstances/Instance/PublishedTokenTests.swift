@@ -14,7 +14,8 @@ struct PublishedTokenTests {
     let expires = end.map { now + $0 }
     let credential = Credential(token: secret, type: .jwt, obtainedAt: now, expiresAt: expires)
     let way = TokenHTTP(headers: ["Authorization": Secret("Bearer x")])
-    let answer = try #require(PublishedToken(credential, http: way).answer(minTTL: 0, http: http, now: now))
+    let answer = try #require(
+      PublishedToken(credential, http: way).answer(TokenDemand(minTTL: 0, http: http), now: now))
     let token = Token(
       token: secret, tokenId: TokenID(secret), tokenType: .jwt, expiresAt: expires,
       ttl: end.map { ($0 * 1000).rounded(.down) / 1000 }, fromCache: true, stale: false, http: http ? way : nil)
@@ -50,12 +51,28 @@ struct PublishedTokenTests {
   @Test func `It is given while the token lives long enough`() {
     let credential = Credential(token: "x", type: .jwt, obtainedAt: now, expiresAt: now + 60)
     let published = PublishedToken(credential, http: TokenHTTP())
-    #expect(published.answer(minTTL: 60, http: false, now: now) != nil)
-    #expect(published.answer(minTTL: 60.5, http: false, now: now) == nil)
-    #expect(published.answer(minTTL: 0, http: false, now: now + 59.9) != nil)
-    #expect(published.answer(minTTL: 0, http: false, now: now + 60) == nil)
+    #expect(published.answer(TokenDemand(minTTL: 60, http: false), now: now) != nil)
+    #expect(published.answer(TokenDemand(minTTL: 60.5, http: false), now: now) == nil)
+    #expect(published.answer(TokenDemand(minTTL: 0, http: false), now: now + 59.9) != nil)
+    #expect(published.answer(TokenDemand(minTTL: 0, http: false), now: now + 60) == nil)
     let endless = PublishedToken(
       Credential(token: "x", type: .jwt, obtainedAt: now, expiresAt: nil), http: TokenHTTP())
-    #expect(endless.answer(minTTL: 1e9, http: false, now: now) != nil)
+    #expect(endless.answer(TokenDemand(minTTL: 1e9, http: false), now: now) != nil)
+  }
+
+  @Test(
+    "Both paths of token.get find the same tokens long enough, to the last bit", arguments: [0, 59.9995, 60, 60.0004])
+  func bothPaths(minTTL: Double) async throws {
+    try await World.run { world in
+      let desk = try await world.instance(provider: false)
+      try await desk.signIn("alice#1@60")
+      let demand = TokenDemand(minTTL: minTTL)
+      for passed in [0, 0.0003, 0.0002] {
+        world.clock.advance(passed)
+        let isAnsweredAtOnce = desk.cachedAnswer(demand, of: nil) != nil
+        // Without a provider, a token that is not long enough is returned as a stale one.
+        #expect(try await desk.token(demand, of: nil, timeout: nil).stale == !isAnsweredAtOnce)
+      }
+    }
   }
 }

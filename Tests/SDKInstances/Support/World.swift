@@ -31,6 +31,7 @@ final class World: Sendable {
   let hub: EventHub
   let registry: InstanceRegistry
   let host: InstanceHost
+  let shortcuts: [Shortcut]
   let gateway: Gateway
   let delegates: Delegates
 
@@ -71,6 +72,7 @@ final class World: Sendable {
       start: operations.start)
     let (router, methods, shortcuts) = Handlers.router(
       host: host, kinds: kinds, facts: facts, delegates: delegates)
+    self.shortcuts = shortcuts
     gateway = Gateway(
       router: router, methods: methods, shortcuts: shortcuts, registry: registry, operations: operations,
       events: hub, delegates: delegates, logger: logger, observers: [calls],
@@ -156,8 +158,16 @@ extension HostedInstance {
   }
   @discardableResult
   func signOut(localOnly: Bool = false) async throws -> Bool { try await signOut(localOnly: localOnly, accepted: {}) }
-  func token(minTTL: Double = 0, timeout: Double? = nil) async throws -> Token {
-    try await token(minTTL: minTTL, timeout: timeout, http: false)
+  func token(
+    service: String? = nil, minTTL: Double = 0, timeout: Double? = nil, http: Bool = false
+  ) async throws -> Token {
+    try await token(TokenDemand(minTTL: minTTL, http: http), of: service, timeout: timeout)
+  }
+  func openSession(minTTL: Double, timeout: Double?) async throws -> Session {
+    try await openSession(TokenDemand(minTTL: minTTL), timeout: timeout)
+  }
+  func cachedAnswer(minTTL: Double, http: Bool) -> (text: [UInt8], tokenId: TokenID)? {
+    cachedAnswer(TokenDemand(minTTL: minTTL, http: http), of: nil)
   }
 }
 

@@ -66,13 +66,14 @@ public enum TokenGet: SDKMethod {
   public typealias Result = Token
 }
 
-extension TokenGet.Params {
-  /// Reads params that have no members but `instance`, `http`, `minTTL` and `timeout`, the times as numbers, without
-  /// using their schema. Returns `nil` for all other params: invalid ones, and rare forms that only decoding accepts.
+extension TokenGet.Params: PlainParams {
+  /// Reads params that have no members but `instance`, `http`, `minTTL`, `service` and `timeout`, the times as numbers,
+  /// without using their schema. Returns `nil` for all other params: invalid ones, and rare forms that only decoding
+  /// accepts.
   public init?(plain params: JSON) {
     guard case .object(let object) = params else { return nil }
     var instance: InstanceID?
-    var (http, minTTL, timeout): (Bool?, Seconds?, Seconds?)
+    var (http, minTTL, service, timeout): (Bool?, Seconds?, String?, Seconds?)
     for member in object.members {
       switch member.key {
       case "instance":
@@ -85,6 +86,9 @@ extension TokenGet.Params {
         guard case .number(let number) = member.value, let seconds = number.double.flatMap({ Seconds($0) })
         else { return nil }
         minTTL = seconds
+      case "service":
+        guard case .string(let text) = member.value else { return nil }
+        service = text
       case "timeout":
         guard case .number(let number) = member.value, let seconds = number.double.flatMap({ Seconds($0) })
         else { return nil }
@@ -94,6 +98,6 @@ extension TokenGet.Params {
       }
     }
     guard let instance else { return nil }
-    self.init(instance: instance, minTTL: minTTL, timeout: timeout, http: http)
+    self.init(instance: instance, service: service, minTTL: minTTL, timeout: timeout, http: http)
   }
 }
