@@ -767,6 +767,19 @@ func (m MessagingInAppMethods) ClearStorage(ctx context.Context, instance string
 	return result, nil
 }
 
+// DeregisterDevice calls messagingInApp.deregisterDevice: ends the device's push registration.
+//
+// The vendor is told that this device takes no push messages; the user stays. Without a registration that the daemon
+// knows, nothing is sent.
+func (m MessagingInAppMethods) DeregisterDevice(ctx context.Context, instance string) (*MessagingInAppDeregisterDeviceResult, error) {
+	params := map[string]any{"instance": instance}
+	result := &MessagingInAppDeregisterDeviceResult{}
+	if err := m.client.send(ctx, "messagingInApp.deregisterDevice", params, result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
 // GetContinuationToken calls messagingInApp.getContinuationToken: a token for one more reader of the event stream.
 //
 // The vendor issues it for the same user. It ends with the instance's own token, is not kept, and is not what token.get

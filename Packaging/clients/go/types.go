@@ -794,6 +794,12 @@ type MessagingInAppClearStorageResult struct {
 	StorageEpoch string `json:"storageEpoch"`
 }
 
+// MessagingInAppDeregisterDeviceResult is the type MessagingInAppDeregisterDeviceResult of the contract.
+type MessagingInAppDeregisterDeviceResult struct {
+	// Removed says whether there was a registration.
+	Removed bool `json:"removed"`
+}
+
 // MessagingInAppRevokeTokenResult is the type MessagingInAppRevokeTokenResult of the contract.
 type MessagingInAppRevokeTokenResult struct {
 	// BackendInformed says whether the vendor was informed.

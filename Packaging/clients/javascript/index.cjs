@@ -668,6 +668,7 @@ const METHODS = {
   'messaging.loginUser': { isRead: false, required: ['instance', 'jwt'] },
   'messaging.logoutUser': { isRead: false, required: ['instance'] },
   'messagingInApp.clearStorage': { isRead: false, required: ['instance'] },
+  'messagingInApp.deregisterDevice': { isRead: false, required: ['instance'] },
   'messagingInApp.getContinuationToken': { isRead: true, required: ['instance'] },
   'messagingInApp.revokeToken': { isRead: false, required: ['instance'] },
   'messagingInApp.setHiddenPreChat': { isRead: false, required: ['instance', 'fields'] },

@@ -979,6 +979,11 @@ export interface MessagingInAppClearStorageResult {
   storageEpoch: string;
 }
 
+export interface MessagingInAppDeregisterDeviceResult {
+  /** Whether there was a registration. */
+  removed: boolean;
+}
+
 export interface MessagingInAppRevokeTokenResult {
   /** Whether the vendor was informed. */
   backendInformed: boolean;
@@ -1622,6 +1627,15 @@ export interface MessagingInAppMethods {
     instance: InstanceID,
     options?: CallOptions & { clearAuthorization?: boolean },
   ): Promise<MessagingInAppClearStorageResult>;
+  /**
+   * Ends the device's push registration.
+   *
+   * The vendor is told that this device takes no push messages; the user stays. Without a registration that the daemon
+   * knows, nothing is sent.
+   *
+   * @param instance - the instance
+   */
+  deregisterDevice(instance: InstanceID, options?: CallOptions): Promise<MessagingInAppDeregisterDeviceResult>;
   /**
    * A token for one more reader of the event stream.
    *

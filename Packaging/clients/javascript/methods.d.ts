@@ -4,10 +4,10 @@ import type {
   Access, AuthenticationSettings, ChatAuth, ChatCenterAuthorizeResult, ChatCenterLogoutResult, ChatUser, Cursor,
   DaemonBackupResult, DaemonHealthResult, DaemonInfoResult, DaemonMetricsResult, DaemonReloadResult,
   DaemonRotateKeyResult, EventType, EventsListResult, Instance, InstanceID, InstanceListResult, InstanceState, JWT,
-  JournalLevel, KindName, MessagingInAppClearStorageResult, MessagingInAppRevokeTokenResult, MessagingLogoutUserResult,
-  OnIdentityChange, PushEndpoint, PushListResult, PushRegisterResult, Seconds,
-  ServiceChatGetAuthenticationSettingsResult, Session, StorageGetResult, StorageKey, StorageListResult,
-  SupportGetIdentityResult, SupportIdentity, SupportSetIdentityResult, Token, TokenID, User,
+  JournalLevel, KindName, MessagingInAppClearStorageResult, MessagingInAppDeregisterDeviceResult,
+  MessagingInAppRevokeTokenResult, MessagingLogoutUserResult, OnIdentityChange, PushEndpoint, PushListResult,
+  PushRegisterResult, Seconds, ServiceChatGetAuthenticationSettingsResult, Session, StorageGetResult, StorageKey,
+  StorageListResult, SupportGetIdentityResult, SupportIdentity, SupportSetIdentityResult, Token, TokenID, User,
 } from './types.js';
 
 /** The methods `chat.…`. */
@@ -358,6 +358,15 @@ export interface MessagingInAppMethods {
     instance: InstanceID,
     options?: CallOptions & { clearAuthorization?: boolean },
   ): Promise<MessagingInAppClearStorageResult>;
+  /**
+   * Ends the device's push registration.
+   *
+   * The vendor is told that this device takes no push messages; the user stays. Without a registration that the daemon
+   * knows, nothing is sent.
+   *
+   * @param instance - the instance
+   */
+  deregisterDevice(instance: InstanceID, options?: CallOptions): Promise<MessagingInAppDeregisterDeviceResult>;
   /**
    * A token for one more reader of the event stream.
    *

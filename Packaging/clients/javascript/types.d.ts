@@ -979,6 +979,11 @@ export interface MessagingInAppClearStorageResult {
   storageEpoch: string;
 }
 
+export interface MessagingInAppDeregisterDeviceResult {
+  /** Whether there was a registration. */
+  removed: boolean;
+}
+
 export interface MessagingInAppRevokeTokenResult {
   /** Whether the vendor was informed. */
   backendInformed: boolean;

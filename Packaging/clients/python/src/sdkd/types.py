@@ -1132,6 +1132,11 @@ class MessagingInAppClearStorageResult(TypedDict):
     """The new storage epoch."""
 
 
+class MessagingInAppDeregisterDeviceResult(TypedDict):
+    removed: bool
+    """Whether there was a registration."""
+
+
 class MessagingInAppRevokeTokenResult(TypedDict):
     backendInformed: bool
     """Whether the vendor was informed."""

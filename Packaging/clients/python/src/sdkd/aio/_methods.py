@@ -8,10 +8,10 @@ from ..types import (
     Access, AuthenticationSettings, ChatAuth, ChatCenterAuthorizeResult, ChatCenterLogoutResult, ChatUser, Cursor,
     DaemonBackupResult, DaemonHealthResult, DaemonInfoResult, DaemonMetricsResult, DaemonReloadResult,
     DaemonRotateKeyResult, EventType, EventsListResult, Instance, InstanceID, InstanceListResult, InstanceState, JWT,
-    JournalLevel, KindName, MessagingInAppClearStorageResult, MessagingInAppRevokeTokenResult,
-    MessagingLogoutUserResult, OnIdentityChange, PushEndpoint, PushListResult, PushRegisterResult, Seconds,
-    ServiceChatGetAuthenticationSettingsResult, Session, StorageGetResult, StorageKey, StorageListResult,
-    SupportGetIdentityResult, SupportIdentity, SupportSetIdentityResult, Token, TokenID, User,
+    JournalLevel, KindName, MessagingInAppClearStorageResult, MessagingInAppDeregisterDeviceResult,
+    MessagingInAppRevokeTokenResult, MessagingLogoutUserResult, OnIdentityChange, PushEndpoint, PushListResult,
+    PushRegisterResult, Seconds, ServiceChatGetAuthenticationSettingsResult, Session, StorageGetResult, StorageKey,
+    StorageListResult, SupportGetIdentityResult, SupportIdentity, SupportSetIdentityResult, Token, TokenID, User,
 )
 
 Send = Callable[[str, Dict[str, Any], bool, Optional[float]], Awaitable[Any]]
@@ -491,6 +491,19 @@ class MessagingInAppMethods(Namespace):
         if clear_authorization is not None:
             params["clearAuthorization"] = clear_authorization
         return cast("MessagingInAppClearStorageResult", await self._send("messagingInApp.clearStorage", params, False, deadline))
+
+    async def deregister_device(
+        self, instance: InstanceID, *, deadline: Optional[float] = None,
+    ) -> MessagingInAppDeregisterDeviceResult:
+        """Ends the device's push registration.
+
+        The vendor is told that this device takes no push messages; the user stays. Without a registration that the
+        daemon knows, nothing is sent.
+
+        - `instance`: the instance
+        """
+        params: Dict[str, Any] = {"instance": instance}
+        return cast("MessagingInAppDeregisterDeviceResult", await self._send("messagingInApp.deregisterDevice", params, False, deadline))
 
     async def get_continuation_token(self, instance: InstanceID, *, deadline: Optional[float] = None) -> Token:
         """A token for one more reader of the event stream.
