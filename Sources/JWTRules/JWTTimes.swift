@@ -75,7 +75,8 @@ struct JWTTimes {
   }
 
   private var lifetime: [JWTFinding] {
-    guard let end = claims["exp"]?.doubleValue, let begin = claims["iat"]?.doubleValue else { return [] }
+    guard let end = claims["exp"]?.doubleValue, let begin = claims["iat"]?.doubleValue, unreadable("exp") == nil
+    else { return [] }
     let length = end - begin
     if length <= 0 { return [JWTFinding(.error, "noLifetime", "exp is not after iat.")] }
     let text = Elapsed.text(seconds: length)
