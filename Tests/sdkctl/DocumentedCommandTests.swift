@@ -45,8 +45,9 @@ struct DocumentedCommandTests {
         let line = CommandLineOrder.normalized(Array(words))
         #expect(throws: Never.self, "\(name): \(command)") {
           do { _ = try CommandRoot.parseAsRoot(line) } catch {
-            // Help and the list of a group's verbs are errors of the parser, too.
-            guard CommandRoot.exitCode(for: error).isSuccess else { throw error }
+            // Help and the list of a group's verbs are errors of the parser, too. A sentence can name a verb alone.
+            let isWhole = !CommandRoot.message(for: error).hasPrefix("Missing ")
+            guard CommandRoot.exitCode(for: error).isSuccess || !isWhole else { throw error }
           }
         }
         count += 1

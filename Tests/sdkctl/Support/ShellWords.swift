@@ -1,6 +1,6 @@
 extension String {
-  /// The words of a command line as a shell splits it: at spaces outside of quotation marks, up to a pipe, a redirection
-  /// or another command.
+  /// The words of a command line as a shell splits it: at spaces outside of quotation marks, up to a pipe, a redirection,
+  /// another command or a comment.
   var shellWords: [String] {
     var words: [String] = [""]
     var quotation: Character?
@@ -12,6 +12,6 @@ extension String {
       default: words[words.count - 1].append(character)
       }
     }
-    return Array(words.filter { !$0.isEmpty }.prefix { !["|", "<", ">", "&&", ";"].contains($0) })
+    return Array(words.filter { !$0.isEmpty }.prefix { !["|", "<", ">", "&&", ";", "#"].contains($0) })
   }
 }
