@@ -7,7 +7,7 @@ extension HostedInstance {
   ///
   /// - Throws: `notAuthenticated`, `reauthNeeded`, `locked`; the reasons of provider and vendor; `timeout` when
   ///   `timeout` seconds pass before the renewal ends.
-  func token(_ demand: TokenDemand, of service: String?, timeout: Double?) async throws -> Token {
+  public func token(_ demand: TokenDemand, of service: String?, timeout: Double?) async throws -> Token {
     try await checkIssuable(service)
     let token = try await sessionToken(demand, of: service, timeout: timeout)
     // The vendor may have responded meanwhile, after which the kind may withhold the credential.

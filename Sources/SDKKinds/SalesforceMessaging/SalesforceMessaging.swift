@@ -97,7 +97,7 @@ public struct SalesforceMessaging: SDKKind {
     }
     router.register(on: registry, MessagingInAppGetContinuationToken.self) { _, instance, _ in
       let adapter = try await instance.state(as: MessagingInAppAdapter.self).adapter
-      _ = try await instance.token(minTTL: 0, timeout: nil, http: false)
+      _ = try await instance.token(.any, of: nil, timeout: nil)
       try adapter.countContinuation()
       return try await instance.replaying { identity, _ throws(SDKError) in
         try await adapter.continuation(of: identity)
