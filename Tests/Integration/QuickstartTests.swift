@@ -11,7 +11,9 @@ import Testing
   /// - Parameter compiler: the program `swift`.
   private func prepared(compiler: String) throws -> Desk {
     let desk = try Desk()
-    for name in ["quickstart", "quickstart.d/main-job", "quickstart.d/all-kinds"] {
+    let parts = try FileManager.default.contentsOfDirectory(
+      atPath: Self.root.appendingPathComponent("Packaging/quickstart.d").path)
+    for name in ["quickstart"] + parts.map({ "quickstart.d/\($0)" }) {
       let file = Self.root.appendingPathComponent("Packaging/\(name)")
       try desk.write("Packaging/\(name)", String(contentsOf: file, encoding: .utf8), mode: 0o755)
     }

@@ -99,7 +99,7 @@ struct InstanceFileTests {
     let found = try lines(Self.good.replacing("[settings]", with: "[setings]", maxReplacements: 1))
     #expect(
       found == [
-        "1: settings.base_url: This key is missing; it takes a string (uri).",
+        "1: settings.base_url: This key is missing; it takes a string (URL).",
         "1: settings.app_id: This key is missing; it takes a string.",
         "4: setings: This key is not known; did you mean settings?",
       ])
