@@ -29,9 +29,10 @@ struct Composition {
   func serve() async throws {
     let timer = try WallClockTimer()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
-    CallerPriority.raise(group, logger: logger)
     let vendors = VendorLinks(loaded.configuration.network.options)
-    let domain = DomainParts(self, timer: timer, vendors: vendors)
+    let domain = DomainParts(
+      self, timer: timer, vendors: vendors,
+      operations: Operations(onRush: CallerPriority(group: group, logger: logger).follow))
     let control = ControlParts(self, group: group, vendors: vendors, domain: domain)
     _ = await control.metrics.use(loaded.configuration.metrics.listen)
     let services = try services(timer, group, vendors, domain, control)

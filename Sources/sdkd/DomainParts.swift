@@ -23,9 +23,9 @@ struct DomainParts {
   /// Makes the parts.
   ///
   /// - Parameter timer: fires when a deadline has passed.
-  init(_ start: Composition, timer: WallClockTimer, vendors: VendorLinks) {
+  init(_ start: Composition, timer: WallClockTimer, vendors: VendorLinks, operations: Operations) {
     let (configuration, paths, logger) = (start.loaded.configuration, start.paths, start.logger)
-    let (clock, operations) = (WallClock.system, Operations())
+    let clock = WallClock.system
     let deadlines = Deadlines(clock: clock, timer: ArmedTimer(timer: timer))
     names = ResolvedNames(readSubordinates: { SubordinateFile.read() }) { body throws in
       try SystemThread.start(name: "names", body: body)

@@ -23,6 +23,8 @@ public final class Operations: Sendable {
     /// The number of works of `start` that have not ended.
     var unfinished = 0
     var isFinishing = false
+    /// Whether there has been a rush since there was no work.
+    var isRushing = false
     /// Whether no further work can come: only work in progress may start more.
     var isOver: Bool { isFinishing && unfinished == 0 }
   }
@@ -31,8 +33,18 @@ public final class Operations: Sendable {
   /// The maximum number of works of `startDue` in progress: as many as the changes of one transaction.
   static let dueLimit = 256
 
+  /// The number of works of `start` at the same time from which they are a rush, such as many renewals.
+  static let rush = 8
+
+  /// Observes the begin and the end of a rush. Calls of several threads can overtake each other: `isRushing` counts.
+  private let onRush: @Sendable (Operations) -> Void
+
+  /// Whether there is a rush: it begins with `rush` works at the same time and lasts until there is none.
+  public var isRushing: Bool { progress.withLock { $0.isRushing } }
+
   /// Creates a service that is not running yet. Work waits until `run`.
-  public init() {
+  public init(onRush: @escaping @Sendable (Operations) -> Void = { _ in }) {
+    self.onRush = onRush
     (stream, continuation) = AsyncStream.makeStream()
     (backgroundStream, background) = AsyncStream.makeStream()
     (dueStream, due) = AsyncStream.makeStream()
@@ -41,7 +53,7 @@ public final class Operations: Sendable {
   /// Starts work that runs to its end even if the caller goes away. After `finish`, work in progress may start more,
   /// such as the undoing of a late login.
   public func start(_ work: @escaping Work) {
-    progress.withLock { $0.unfinished += 1 }
+    change { $0.unfinished += 1 }
     let start = continuation.yield {
       await work()
       self.change { $0.unfinished -= 1 }
@@ -50,10 +62,13 @@ public final class Operations: Sendable {
   }
 
   private func change(_ body: (inout Progress) -> Void) {
-    let isOver = progress.withLock { progress in
+    let (isOver, isOtherRush) = progress.withLock { progress in
+      let wasRushing = progress.isRushing
       body(&progress)
-      return progress.isOver
+      progress.isRushing = progress.unfinished >= (wasRushing ? 1 : Self.rush)
+      return (progress.isOver, progress.isRushing != wasRushing)
     }
+    if isOtherRush { onRush(self) }
     if isOver { continuation.finish() }
   }
 
