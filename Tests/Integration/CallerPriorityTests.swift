@@ -28,15 +28,17 @@ import Testing
     return (parts.first?.split(separator: "(").last ?? "", fields.count > 16 ? Int(fields[16]) : nil)
   }
 
-  /// Begins the first logins of twelve instances, whose providers wait for the file `go`. Each writes its nice value.
+  /// Begins the renewals of twelve instances, whose providers wait for the file `go`. Each writes its nice value.
   private func beginRush(_ desk: Desk, on line: Line) throws -> [Int] {
     let folder = desk.folder.path
     try desk.write("token", try Vendor.mint("alice", ttl: 7200))
     let provider = try desk.provider(
       "nice > '\(folder)/nice'\nwhile [ ! -e '\(folder)/go' ]; do sleep 0.05; done\ncat '\(folder)/token'")
+    let jwt = JSON.string(try Vendor.mint("alice"))
     return try (0..<12).map { number in
       try desk.create("i\(number)", on: line, settings: ["realtime": "off"], provider: provider)
-      return line.begin("token.get", ["instance": .string("i\(number)")])
+      try line.call("messaging.loginUser", ["instance": .string("i\(number)"), "jwt": jwt])
+      return line.begin("token.refresh", ["instance": .string("i\(number)")])
     }
   }
 
