@@ -60,7 +60,7 @@ class Daemon:
     def __init__(self, programs, name, subordinates=None):
         self.programs = programs
         self.state, self.path, self.log = (programs.path(f"{name}.{end}") for end in ("state", "sock", "log"))
-        self.config = programs.path("none.toml")
+        self.config, self.program = programs.path("none.toml"), programs.program("sdkd")
         self.around = ()
         if subordinates is not None:
             # An /etc/subuid of its own, which takes root.
@@ -73,7 +73,7 @@ class Daemon:
         with open(self.log, "w") as log:
             began = time.monotonic()
             self.process = self.programs.start(
-                *self.around, self.programs.program("sdkd"), *self.arguments, stderr=log, stdout=subprocess.DEVNULL)
+                *self.around, self.program, *self.arguments, stderr=log, stdout=subprocess.DEVNULL)
             wait(lambda: "sdkd: ready" in open(self.log).read(), "sdkd")
             return time.monotonic() - began
 

@@ -42,7 +42,7 @@ def run(programs, results):
 
 
 def status(programs, results, large):
-    """`sdkctl status` from start to end, with many instances and with a thousand."""
+    """`sdkctl status` from start to end, and making an instance, with many instances and with a thousand."""
     daemon = programs.daemon("thousand")
     daemon.start()
     daemon.create("i", 1000)
@@ -57,8 +57,24 @@ def status(programs, results, large):
     found = programs.rounds({"many": lambda: seconds(large), "thousand": lambda: seconds(daemon)}, 15)
     ratio = found["many"]["seconds"] / found["thousand"]["seconds"]
     print(f"sdkctl status: {ratio:.2f} x of 1000 instances")
-    results["status"] = {"ratio": ratio}
+    made = programs.rounds({"many": lambda: creation(large), "thousand": lambda: creation(daemon)})
+    created = made["many"]["seconds"] / made["thousand"]["seconds"]
+    print(f"instance.create: {created:.2f} x of with 1000 instances")
+    results["status"] = {"ratio": ratio, "create_ratio": created}
     daemon.stop()
+
+
+def creation(daemon, count=100):
+    """Seconds for some instances, one after another. They are deleted again."""
+    client, began = Client(daemon.path), time.monotonic()
+    for number in range(count):
+        client.call(
+            "instance.create", instance=f"made{number}", kind="zendesk.messaging", settings=dict(daemon.programs.settings, realtime="off"))
+    seconds = time.monotonic() - began
+    for number in range(count):
+        client.call("instance.delete", instance=f"made{number}")
+    client.close()
+    return {"seconds": seconds}
 
 
 def files(programs, results, count=4000):
