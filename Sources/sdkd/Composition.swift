@@ -30,9 +30,11 @@ struct Composition {
     let timer = try WallClockTimer()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
     let vendors = VendorLinks(loaded.configuration.network.options)
-    let domain = DomainParts(
-      self, timer: timer, vendors: vendors,
-      operations: Operations(onRush: CallerPriority(group: group, logger: logger).follow))
+    let priority = CallerPriority(group: group, logger: logger)
+    let operations = Operations(onRush: priority.follow)
+    // The threads have inherited a value, which can be another one than 0.
+    priority.follow(operations)
+    let domain = DomainParts(self, timer: timer, vendors: vendors, operations: operations)
     let control = ControlParts(self, group: group, vendors: vendors, domain: domain)
     _ = await control.metrics.use(loaded.configuration.metrics.listen)
     let services = try services(timer, group, vendors, domain, control)
