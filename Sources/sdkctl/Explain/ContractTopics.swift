@@ -35,10 +35,12 @@ struct ContractTopics {
       (example["params"]?.arrayValue ?? []).map { ($0["name"]?.stringValue ?? "?", $0["value"] ?? .null) })
   }
 
-  /// The shapes that params and results have, such as `ChatUser`.
-  var shapes: [Topic] {
-    let examples = ShapeExamples(document)
-    return (document["components"]?["schemas"]?.objectValue?.members ?? []).map { shape in
+  /// The names of the shapes.
+  var shapeNames: [String] { document["components"]?["schemas"]?.objectValue?.keys ?? [] }
+
+  /// Returns the shape of this name that params and results have, such as `ChatUser`.
+  func shapes(named name: String) -> [Topic] {
+    (document["components"]?["schemas"]?.objectValue?.members ?? []).filter { $0.key == name }.map { shape in
       let required = shape.value["required"]?.arrayValue ?? []
       let members = (shape.value["properties"]?.objectValue?.members ?? []).map { member -> JSON in
         let mark = required.contains(.string(member.key)) ? "" : "?"
@@ -55,7 +57,7 @@ struct ContractTopics {
           ("meaning", shape.value["description"] ?? .null),
           ("type", members.isEmpty ? .string(Topics.type(of: shape.value)) : .null),
           ("members", .array(members)), ("methods", .array(users.compactMap { $0["name"] })),
-          ("example", examples[shape.key] ?? .null),
+          ("example", ShapeExamples(document)[shape.key] ?? .null),
         ])
     }
   }

@@ -47,7 +47,7 @@ struct Topics {
   /// Returns the topics of this name: a word such as `timeout` can be a reason and a setting.
   func named(_ name: String) -> [Topic] {
     (reasons + states + methods + questions + events + kinds + statuses).filter { $0.name == name }
-      + contract.shapes.filter { $0.name == name }
+      + contract.shapes(named: name)
       + calls.filter { $0.call.words.contains { $0.lowercased() == name.lowercased() } }.map(\.topic)
       + settings.filter { $0.name == name || $0.name.hasSuffix(" \(name)") }
   }
@@ -172,7 +172,7 @@ struct Topics {
 
   /// Returns the topic that a word probably means; `nil` if there is none.
   func nearest(to word: String) -> String? {
-    let names = names.flatMap(\.names) + contract.shapes.map(\.name)
+    let names = names.flatMap(\.names) + contract.shapeNames
     let isEnding = { (name: String) in name.lowercased().hasSuffix("." + word.lowercased()) }
     if let method = (methods + questions).map(\.name).first(where: isEnding) { return method }
     // A part of a name is more than a typo away from it.
