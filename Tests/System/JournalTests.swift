@@ -164,6 +164,7 @@ import Testing
     settings = {
         "messaging": of("messaging"), "support": of("support"), "service": of("salesforce"),
         "guarded": of("salesforce", client_secret=secret("a-client-secret-0001")), "chat": of("chat"), "edna": of("edna"),
+        "inapp": of("inapp"),
     }
     for name, (kind, values) in settings.items():
         good("instance.create", instance=name, kind=kind, settings={**values, **lazy}, provider={"unit": "answer"})
@@ -183,6 +184,8 @@ import Testing
         secret("edna-token-from-provider")
         good("chatCenter.authorize", instance="edna", user={"identifier": identifier, "name": "Alice"},
              auth={"token": secret("edna-token-of-alice"), "signature": secret("edna-signature-0001")}, wait=True)
+        good("messagingInApp.setIdentityToken", instance="inapp", identityToken=mint("--sdk", "inapp", "--sub", "alice"))
+        good("messagingInApp.setHiddenPreChat", instance="inapp", fields={"order": secret("a-hidden-field-0001")})
     def tokens():
         for name in settings:
             call("token.get", instance=name, http=True)
@@ -194,7 +197,8 @@ import Testing
     call("token.refresh", instance="messaging")
     provide("support", '{"uniqueId": "%s"}' % secret("alice:unique-id-7782"))
     call("token.refresh", instance="support")
-    for name in ("service", "guarded", "chat", "edna"):
+    provide("inapp", mint("--sdk", "inapp", "--sub", "alice"))
+    for name in ("service", "guarded", "chat", "edna", "inapp"):
         call("token.refresh", instance=name)
     tokens()
     # A provider that fails, one that prints nonsense, one for another user.
@@ -214,6 +218,8 @@ import Testing
     call("serviceChat.setAuthenticationSettings", instance="service", service="cases",
          settings={"instanceUrl": grant["instance_url"], "accessToken": secret("00D-access-token-of-nobody")})
     call("token.get", instance="service")
+    bad("messagingInApp.setIdentityToken", instance="inapp", identityToken=secret("no-identity-jwt-but-a-secret"))
+    call("messagingInApp.setPassthrough", instance="inapp", accessToken=secret("an-access-token-of-nobody-0001"))
     # Params that can't be: their values are not repeated.
     bad("messaging.loginUser", instance="messaging", jwt={"token": secret("a-token-in-an-object")})
     bad("messaging.loginUser", instance="messaging", jtw=secret("a-token-in-a-member-misspelt"))
@@ -223,7 +229,8 @@ import Testing
     for method, params in (
         ("messaging.logoutUser", {"instance": "messaging"}), ("support.clearIdentity", {"instance": "support"}),
         ("serviceChat.setAuthenticationSettings", {"instance": "service", "service": "cases", "settings": None}),
-        ("chat.resetIdentity", {"instance": "chat"}), ("chatCenter.logout", {"instance": "edna", "wait": True})):
+        ("chat.resetIdentity", {"instance": "chat"}), ("chatCenter.logout", {"instance": "edna", "wait": True}),
+        ("messagingInApp.revokeToken", {"instance": "inapp"})):
         call(method, **params)
     for name in settings:
         good("instance.delete", instance=name)
