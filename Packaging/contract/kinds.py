@@ -51,7 +51,7 @@ def help(kinds):
     yield f"  static let prefixes = {swift.literal(', '.join(prefixes[:-1]) + ' or ' + prefixes[-1])}\n"
     for key, what, gap, pad in [
             ("accounts", "The accounts of a new namespace, SDK by SDK.", "\n\n", 0),
-            ("keys", "How keys and accounts are changed.", "\n", 4),
+            ("keys", "The requests that change keys and accounts.", "\n", 4),
             ("options", "The options of the backends.", "\n", 4),
             ("control", "The control requests that one backend has.", "\n", 2)]:
         parts = []
@@ -133,7 +133,7 @@ def audiences(kinds):
 
 def inputs(kinds):
     yield swift.head("Contract/SDKKinds/*/Methods", "import JSONRPC", "import SDKProtocol")
-    yield "extension KindInput {\n  /// What `sdkctl login` reads, by kind.\n  static let login: [KindInput] = [\n"
+    yield "extension KindInput {\n  /// The input of `sdkctl login` for each kind.\n  static let login: [KindInput] = [\n"
     for kind in kinds:
         (name, method, command), = [
             (name, method, command) for name, method in kind["methods"].items()

@@ -56,7 +56,7 @@ extension HelpText {
       keyset          see GET /_keys; issuer \(DemoAccounts.inAppIssuer)
     """
 
-  /// How keys and accounts are changed.
+  /// The requests that change keys and accounts.
   static let keys = """
         curl $S/_keys -d '{"kid":"app_new","secret":"another-secret"}'
         curl $S/_keys -d '{"sdk":"zs","kid":"vendor","secret":"…"}'    or customer

@@ -10,7 +10,7 @@ import StateStore
 import Systemd
 import UnixSignals
 
-/// What the start has opened, and the making of the daemon's parts from it.
+/// The resources that the start has opened. Makes the daemon's parts from them and runs these.
 struct Composition {
   let paths: DaemonPaths
   let loaded: ConfigurationLoader.Loaded

@@ -106,7 +106,7 @@ struct ExplainTests {
     for kind in JWTAudience.allCases.map(\.rawValue) {
       let text = try await explain(kind)
       #expect(text.contains("login "), "\(text)")
-      // Where either of two sets of settings is enough, none is required.
+      // A kind that takes either of two sets of settings requires no setting.
       let settings = try Self.document()["x-kinds"]?.arrayValue?.first { $0["name"]?.stringValue == kind }?["settings"]
       let required = settings?["required"]?.arrayValue ?? []
       #expect(text.contains(" (required): ") == !required.isEmpty, "\(text)")

@@ -36,7 +36,8 @@ public final class Operations: Sendable {
   /// The number of works of `start` at the same time from which they are a rush, such as many renewals.
   static let rush = 8
 
-  /// Observes the begin and the end of a rush. Calls of several threads can overtake each other: `isRushing` counts.
+  /// Called when a rush begins and when it ends. Calls from several threads may come in another order, so the observer
+  /// must read `isRushing`.
   private let onRush: @Sendable (Operations) -> Void
 
   /// Whether there is a rush: it begins with `rush` works at the same time and lasts until there is none.

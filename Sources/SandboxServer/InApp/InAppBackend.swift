@@ -50,7 +50,7 @@ struct InAppBackend: SandboxBackend {
   var conversations = BoundedStore<Conversation>(most: SandboxLimits.users)
   /// What has happened, oldest first. An event's number is its place from 1 on.
   var events: [InAppEvent] = []
-  /// The subjects of guests that were made, also in place of users whose JWT could not be verified.
+  /// The number of guests that were made. A user whose JWT could not be verified becomes a guest too.
   var guests = 0
 
   /// A deployment: the API that it is for, and how its channel authenticates users.

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Linux
 
-// Words that are read from this machine's files. Nothing else is asked: a directory of users can be slow.
+// Words that are read from this machine's files, and not from a directory of users, which can be slow.
 
 extension CompletionSource {
   /// The maximum size of a file with users or groups, and the maximum number of names of a folder.

@@ -4,7 +4,7 @@ import JSONRPC
 import SDKProtocol
 
 extension KindInput {
-  /// What `sdkctl login` reads, by kind.
+  /// The input of `sdkctl login` for each kind.
   static let login: [KindInput] = [
     .init(
       kind: "zendesk.messaging", meaning: "the user's JWT, made by the customer's backend",

@@ -100,7 +100,7 @@ struct KindMethod: Hashable {
 /// The input of a verb for instances of a kind, with the contract's tested example.
 struct KindInput {
   let kind: String
-  /// What the input is.
+  /// The meaning of the input, such as `the identity of the user`.
   let meaning: String
   /// The service of the example, for kinds that have several.
   var service: String?

@@ -8,8 +8,8 @@ import SDKInstances
 /// The better priority of the event loops that serve callers, while the daemon has much other work.
 ///
 /// They answer what is at hand, such as a cached token. All other work of the daemon runs on other threads and may take
-/// every processor, as a thousand renewals do: callers of other instances must not wait for their turn behind it. Without
-/// such work the usual priority is better: fifty clients that call at once get a third more answers.
+/// every processor, as a thousand renewals do. Callers of other instances must not wait behind it. Without such work the
+/// usual priority is better: fifty clients that call at once get a third more answers.
 struct CallerPriority {
   let group: MultiThreadedEventLoopGroup
   let logger: Logger

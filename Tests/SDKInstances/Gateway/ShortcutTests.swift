@@ -57,7 +57,7 @@ struct ShortcutTests {
     var kinds: (own: String, other: String)? { self == .token ? nil : ("fake.other", "fake.chat") }
   }
 
-  /// What the gateway checks, each with a call that must not be answered at once.
+  /// The checks of the gateway. Each has a call that fails it, and so must not be answered at once.
   enum Obstacle: CaseIterable {
     case missingInstance, missingRole, lowerRole, wrongKind, pendingWrite, notStarted, failingStore, unknownProcess
     // Params that only decoding accepts, or refuses.

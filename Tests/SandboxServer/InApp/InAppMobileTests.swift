@@ -4,7 +4,7 @@ import Testing
 
 @testable import SandboxServer
 
-/// What v1 of the in-app messaging API has, the stream of events, and keysets.
+/// The sandbox's version 1 of the in-app messaging API, its stream of events, and its keysets.
 struct InAppMobileTests {
   private static let path = "/sm/iamessage/v1"
   private static let device = "5a0f0000-0000-4000-8000-000000000000"
