@@ -155,7 +155,7 @@ let package = Package(
     .target(
       name: "CNoLocales", exclude: ["README.md"], cSettings: [.define("ICU_DATA", to: icuData ?? "sdkd_no_locales")]),
   ]
-    + module("Linux", ["CLinux"], tests: ["Concurrency"])
+    + module("Linux", ["CLinux"], tests: ["CLinux", "Concurrency"])
     + module("Concurrency", ["Linux", .deque], tests: ["Linux"])
     + module("Systemd", ["CSystemd", "CLinux", "Linux", .logging, .deque], tests: ["CLinux", "Linux", .logging])
     + module("JSONRPC", [], tests: [])

@@ -110,6 +110,63 @@ int cl_peer_pidfd(int fd) {
   return pidfd < 0 ? -ESRCH : pidfd;
 }
 
+int cl_socket_pair(int ends[2]) {
+  return result(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends));
+}
+
+// The buffer of one message's descriptors.
+union descriptor_control {
+  struct cmsghdr header;
+  char bytes[CMSG_SPACE(CL_MOST_DESCRIPTORS * sizeof(int))];
+};
+
+int cl_send_descriptors(int socket, const int *descriptors, size_t count) {
+  if (count > CL_MOST_DESCRIPTORS) return -EINVAL;
+  union descriptor_control control;
+  memset(&control, 0, sizeof(control));
+  char byte = 0;
+  struct iovec data = {.iov_base = &byte, .iov_len = 1};
+  struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
+  if (count > 0) {
+    message.msg_control = &control;
+    message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+    control.header.cmsg_level = SOL_SOCKET;
+    control.header.cmsg_type = SCM_RIGHTS;
+    control.header.cmsg_len = CMSG_LEN(count * sizeof(int));
+    memcpy(CMSG_DATA(&control.header), descriptors, count * sizeof(int));
+  }
+  long sent;
+  do sent = sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent < 0 ? -errno : 0;
+}
+
+int cl_receive_descriptors(int socket, int *descriptors) {
+  union descriptor_control control;
+  char byte;
+  struct iovec data = {.iov_base = &byte, .iov_len = 1};
+  struct msghdr message = {
+      .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+  long received;
+  do received = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  while (received < 0 && errno == EINTR);
+  if (received == 0 || (received < 0 && errno == EAGAIN)) return -ENODATA;
+  if (received < 0) return -errno;
+  int count = 0;
+  for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    size_t length = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    if (length > (size_t)(CL_MOST_DESCRIPTORS - count)) length = (size_t)(CL_MOST_DESCRIPTORS - count);
+    memcpy(descriptors + count, CMSG_DATA(header), length * sizeof(int));
+    count += (int)length;
+  }
+  if ((message.msg_flags & MSG_CTRUNC) == 0) return count;
+  while (count > 0) close(descriptors[--count]);
+  return -EMSGSIZE;
+}
+
+int cl_memory_file(const char *name) { return result(memfd_create(name, MFD_CLOEXEC)); }
+
 int cl_set_dumpable(int dumpable) { return result(prctl(PR_SET_DUMPABLE, dumpable ? 1UL : 0UL, 0UL, 0UL, 0UL)); }
 
 int cl_get_dumpable(void) { return result(prctl(PR_GET_DUMPABLE, 0UL, 0UL, 0UL, 0UL)); }
@@ -234,13 +291,20 @@ int cl_spawn(
   return error != 0 ? -error : pid;
 }
 
-int cl_become(const char *program, char *const argv[], char *const envp[], int ignored) {
+static int contains(const int *numbers, size_t count, int number) {
+  for (size_t index = 0; index < count; index++)
+    if (numbers[index] == number) return 1;
+  return 0;
+}
+
+int cl_become(
+    const char *program, char *const argv[], char *const envp[], const int *ignored, size_t count) {
   struct sigaction before[NSIG];
   sigset_t changed, mask;
   sigemptyset(&changed);
   for (int number = 1; number < NSIG; number++) {
     if (sigaction(number, NULL, &before[number]) < 0) continue;
-    int ignore = number == ignored || sigismember(&ignored_at_start, number) == 1;
+    int ignore = contains(ignored, count, number) || sigismember(&ignored_at_start, number) == 1;
     // Handlers become the default by themselves.
     if (ignore == (before[number].sa_handler == SIG_IGN)) continue;
     struct sigaction action;

@@ -53,12 +53,12 @@ public enum ProgramStart {
   /// - Parameters:
   ///   - program: its path, or a name that is looked up in PATH; `nil` for the first word.
   ///   - environment: entries such as `HOME=/root`; `nil` for this process's own.
-  ///   - ignored: one more signal for the program to ignore.
+  ///   - ignored: more signals for the program to ignore.
   public static func replaceProcess(
-    by words: [String], program: String? = nil, environment: [String]? = nil, ignoring ignored: CInt? = nil
+    by words: [String], program: String? = nil, environment: [String]? = nil, ignoring ignored: [CInt] = []
   ) -> SystemCallError {
     let program = program ?? words.first ?? ""
-    let failure = withArguments(words, environment) { cl_become(program, $0, $1, ignored ?? 0) }
+    let failure = withArguments(words, environment) { cl_become(program, $0, $1, ignored, ignored.count) }
     return SystemCallError("execute \(program)", failure)
   }
 

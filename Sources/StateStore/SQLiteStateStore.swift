@@ -14,7 +14,7 @@ public final class SQLiteStateStore: StateStore {
 
   let directory: StateDirectory
   let clock: @Sendable () -> Timestamp
-  private let vault: Vault
+  let vault: Vault
   let status = StoreStatus()
   private let reader = StoreReader()
   let storage: StorageReader

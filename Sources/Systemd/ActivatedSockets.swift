@@ -9,6 +9,8 @@ public enum ActivatedSockets {
   public struct Passed: Sendable, Hashable {
     /// The listening sockets with a known name.
     public var sockets: [ActivatedSocket] = []
+    /// The descriptors with the name of the descriptor store, which are closed by exec and belong to the caller.
+    public var stored: [Int32] = []
     /// The descriptors that were closed, with the reason.
     public var refused: [RefusedDescriptor] = []
 
@@ -39,26 +41,36 @@ public enum ActivatedSockets {
   /// Closes descriptors that have an unknown name or are not listening unix stream sockets. The manager may pass more
   /// descriptors than the daemon knows, such as those of a drop-in's `Sockets=`, so they are not an error.
   ///
-  /// - Parameter isKnown: whether a descriptor's `FileDescriptorName=` is one that the daemon serves.
-  public static func take(where isKnown: (String) -> Bool) throws(ActivationError) -> Passed {
+  /// - Parameters:
+  ///   - storeName: the name of descriptors that an earlier process has left in the descriptor store.
+  ///   - isKnown: whether a descriptor's `FileDescriptorName=` is one that the daemon serves.
+  public static func take(
+    stored storeName: String? = nil, where isKnown: (String) -> Bool
+  ) throws(ActivationError) -> Passed {
     var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
     let count = sd_listen_fds_with_names(1, &names)
     guard count >= 0 else { throw .unreadable(SystemCallError("sd_listen_fds", count)) }
     let labels = consume(names, count: Int(count))
     let descriptors = labels.enumerated().map { (Self.firstDescriptor &+ Int32($0.offset), $0.element) }
-    return adopt(descriptors, where: isKnown)
+    return adopt(descriptors, stored: storeName, where: isKnown)
   }
 
   /// The number of the first passed descriptor, `SD_LISTEN_FDS_START`.
-  static let firstDescriptor: Int32 = 3
+  public static let firstDescriptor: Int32 = 3
 
   /// The name of descriptors for which the manager gave none.
   public static let unnamed = "unknown"
 
   /// Marks the usable descriptors close-on-exec and closes the others.
-  static func adopt(_ descriptors: [(Int32, String)], where isKnown: (String) -> Bool) -> Passed {
+  static func adopt(
+    _ descriptors: [(Int32, String)], stored storeName: String? = nil, where isKnown: (String) -> Bool
+  ) -> Passed {
     var passed = Passed()
     for (fileDescriptor, name) in descriptors {
+      if name == storeName, cl_set_cloexec(fileDescriptor) == 0 {
+        passed.stored.append(fileDescriptor)
+        continue
+      }
       let reason: RefusedDescriptor.Reason? =
         if !isKnown(name) {
           .unknownName

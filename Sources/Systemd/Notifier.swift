@@ -75,6 +75,25 @@ public struct Notifier: Sendable {
     return isName && !name.isEmpty && send("FDSTOREREMOVE=1\nFDNAME=\(name)", nil)
   }
 
+  /// Whether the manager keeps descriptors for the next start (`FileDescriptorStoreMax=`).
+  ///
+  /// systemd sets `FDSTORE` since version 254. For earlier ones the daemon's units set it.
+  public static var keepsDescriptors: Bool {
+    isWanted && Environment.value("FDSTORE").flatMap { Int($0) }.map { $0 > 0 } ?? false
+  }
+
+  /// Sends `FDSTORE=1`: the manager keeps a duplicate of the descriptor, and passes it to the next start. Send a
+  /// ``barrier(timeout:)`` before the process ends.
+  ///
+  /// - Parameter name: the name of the descriptor, under which ``removeStored(named:)`` removes it.
+  @discardableResult
+  public func store(_ descriptor: Int32, named name: String) -> Bool {
+    // Without FDPOLL=0 the manager would close a socket whose peer has ended.
+    withUnsafePointer(to: descriptor) {
+      sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=\(name)\nFDPOLL=0", $0, 1) > 0
+    }
+  }
+
   /// Waits until the manager has received all earlier messages. Blocks the thread for up to `timeout`.
   @discardableResult
   public func barrier(timeout: Duration) -> Bool {

@@ -24,6 +24,9 @@ struct Composition {
   /// Restarts the daemon when its state becomes writable; `nil` when it does not wait for that.
   let restart: ProgramRestart?
   let socketFile: ControlSocketFile?
+  let handOver: HandOver
+  /// The connections of the former daemon.
+  let handed: [HandedConnection]
 
   /// Serves until the daemon is requested to stop.
   func serve() async throws {
@@ -49,8 +52,15 @@ struct Composition {
     options.maximumGracefulShutdownDuration = .seconds(660)
     try control.watch.start()
     let result: Result<Void, any Error>
+    let serviceGroup = ServiceGroup(configuration: options)
+    let replacement = Task { [handOver] in
+      for await _ in await UnixSignalsSequence(trapping: .sigusr2) {
+        handOver.request()
+        await serviceGroup.triggerGracefulShutdown()
+      }
+    }
     do {
-      try await ServiceGroup(configuration: options).run()
+      try await serviceGroup.run()
       result = .success(())
     } catch {
       result = .failure(error)
@@ -64,6 +74,7 @@ struct Composition {
     await vendors.http.shutdown()
     try? await vendors.group.shutdownGracefully()
     try? await group.shutdownGracefully()
+    replacement.cancel()
     try result.get()
   }
 
@@ -93,6 +104,7 @@ struct Composition {
         listener: listener, group: group, live: live, gateway: control.gateway, operations: operations,
         events: domain.events, delegates: domain.delegates, bridge: domain.bridge, admission: admission,
         allowances: control.allowances, meter: meters.connections, notifier: notifier, socketFile: socketFile,
+        registry: domain.registry, database: opened.database, handOver: handOver, handed: handed,
         hangUp: { await http.shutdown() }),
       RepeatingService(interval: .seconds(60)) { [audit = domain.audit] in audit.flush() }, control.metrics,
       // Users and groups are added and removed while the daemon runs.

@@ -49,7 +49,8 @@ struct ControlParts {
         host: domain.host, directory: ConfigurationFiles(main: start.paths.config).instancesDirectory,
         logger: start.logger),
       operations: domain.operations, deadlines: domain.deadlines, report: report, stateFailure: opened.failure)
-    let checks = HealthChecks(report: report, metrics: metrics, watch: watch, keeping: keeping, log: start.log)
+    let checks = HealthChecks(
+      report: report, metrics: metrics, watch: watch, keeping: keeping, log: start.log, handOver: start.handOver)
     let facts = Self.facts(start, live, vendors.network, level, checks, keeping, reloader)
     let (router, methods, shortcuts) = Handlers.router(
       host: domain.host, kinds: Kinds.all, facts: facts, delegates: domain.delegates)
@@ -91,11 +92,12 @@ private struct HealthChecks: Sendable {
   let watch: DaemonWatch
   let keeping: StateKeeping
   let log: LogWriter
+  let handOver: HandOver
 
   var all: [DaemonHealth.Check] {
     // A disk that does not answer would hold the thread that looks at it.
     let kept = watch.isDiskStalled ? [] : keeping.checks
-    return [report.health] + metrics.checks + watch.checks + kept + AuditLog.checks(log.lostAudit)
+    return [report.health] + handOver.checks + metrics.checks + watch.checks + kept + AuditLog.checks(log.lostAudit)
   }
 
   var lastBackup: Timestamp? { watch.isDiskStalled ? nil : keeping.lastBackup }

@@ -3,6 +3,7 @@ import DelegateBridge
 import Glibc
 import JSONRPC
 import JSONRPCTransport
+import Linux
 import Logging
 import NIOPosix
 import SDKInstances
@@ -34,8 +35,9 @@ struct Daemon {
   ///
   /// - Returns: the exit status.
   func run() async -> Int32 {
-    // Ignored until `HangupService` handles it: an early reload must not end the daemon.
+    // Ignored until they are handled: an early reload or replacement must not end the daemon.
     signal(SIGHUP, SIG_IGN)
+    signal(SIGUSR2, SIG_IGN)
     let notifier = Notifier()
     do throws(StartFailure) {
       return try await start(notifier)
@@ -77,15 +79,19 @@ struct Daemon {
         status: Self.exitTaken)
     }
     // The listener does not run yet, so its socket is still open.
-    let restart = opened.heals ? ProgramRestart(socket: socket?.fileDescriptor, name: socket?.name ?? "") : nil
+    let restart = ProgramRestart(socket: listener.descriptor, name: socket?.name ?? ProgramRestart.ownSocketName)
+    let handOver = HandOver(restart, logger: logger)
+    let handed = handOver.receive(passed.stored, opened.database, notifier)
     do {
       try await Composition(
         paths: paths, loaded: loaded, listener: listener, opened: opened, notifier: notifier, logger: logger,
-        meters: meters, log: writer, saysReady: Self.saysReady(output), restart: restart, socketFile: socketFile
+        meters: meters, log: writer, saysReady: Self.saysReady(output), restart: opened.heals ? restart : nil,
+        socketFile: socketFile, handOver: handOver, handed: handed
       ).serve()
       // Otherwise systemctl status would show the last status of this run until the next start.
       notifier.status("")
-      return 0
+      _ = writer.flush(deadline: .now + .seconds(2))
+      return handOver.finish(notifier) ? 0 : Self.exitFailed
     } catch {
       logger.critical("The daemon ended: \(error)", metadata: ["messageID": "\(JournalMessage.daemonFailed.id)"])
       return Self.exitFailed
@@ -95,7 +101,9 @@ struct Daemon {
   /// Returns the sockets that systemd passed; at most one is a control socket.
   private static func passedSockets() throws(StartFailure) -> ActivatedSockets.Passed {
     do {
-      let passed = try ActivatedSockets.take(where: isControlSocket)
+      let passed = try ActivatedSockets.take(stored: HandOver.name) {
+        isControlSocket($0) || $0 == ProgramRestart.ownSocketName
+      }
       if passed.sockets.count > 1 { throw ActivationError.tooMany(count: passed.sockets.count) }
       return passed
     } catch {
@@ -116,7 +124,10 @@ struct Daemon {
   private func listener(_ socket: ActivatedSocket?) throws(StartFailure) -> Listener {
     do throws(ListenerError) {
       guard let socket else { return try bind() }
-      return try Listener(descriptor: socket.fileDescriptor)
+      guard socket.name == ProgramRestart.ownSocketName else {
+        return try Listener(descriptor: socket.fileDescriptor)
+      }
+      return try Listener(descriptor: socket.fileDescriptor, boundAt: paths.socket)
     } catch {
       let status =
         switch error {
@@ -130,7 +141,9 @@ struct Daemon {
   }
 
   private func socketFile(_ socket: ActivatedSocket?, _ logger: Logger) -> ControlSocketFile? {
-    guard let socket else { return ControlSocketFile(paths.socket, remedy: "Restart the daemon.", logger: logger) }
+    guard let socket, socket.name != ProgramRestart.ownSocketName else {
+      return ControlSocketFile(paths.socket, remedy: "Restart the daemon.", logger: logger)
+    }
     let unit = socket.name == ActivatedSockets.unnamed ? "sdkd.socket" : socket.name
     let remedy = "Run: systemctl \(paths.isUserDaemon ? "--user " : "")restart \(unit)"
     return socket.path.flatMap { ControlSocketFile($0, remedy: remedy, logger: logger) }

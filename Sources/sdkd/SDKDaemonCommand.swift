@@ -17,7 +17,7 @@ struct SDKDaemonCommand: ParsableCommand {
     abstract: "Keeps users signed in to customer-support chat services.",
     discussion: """
       Runs in the foreground and is ready when it prints "sdkd: ready", or tells systemd so. Stops on SIGTERM and \
-      SIGINT after the requests that must not be cut off. Exits with 64 for wrong usage, 75 when another daemon has the socket or \
+      SIGINT after the requests that must not be cut off. SIGUSR2 replaces it by its program anew, and connections stay. Exits with 64 for wrong usage, 75 when another daemon has the socket or \
       the state, and 77 when the socket's path is another user's.
       """,
     version: SDKVersion.program)

@@ -107,4 +107,43 @@ struct UnitAccessTests {
     #expect(
       try Caller(uid: 65534, controlGroup: creator.path).reason(desk, "instance.create", create) != "accessDenied")
   }
+
+  /// Connects and calls; a child calls again on the same connection when a file is there, without its parent.
+  private static let heir = """
+    import json, os, socket, sys, time
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    f = s.makefile("rwb")
+    def ask():
+        f.write(b'{"jsonrpc":"2.0","id":1,"method":"instance.get","params":{"instance":"desk"}}\\n')
+        f.flush()
+        print("result" in json.loads(f.readline()), flush=True)
+    ask()
+    if os.fork(): os._exit(0)
+    while not os.path.exists(sys.argv[2]): time.sleep(0.01)
+    ask()
+    """
+
+  @Test("A connection keeps the unit of the process that made it over a replacement of the daemon")
+  func unitOverAReplacement() throws {
+    let desk = try Desk.open()
+    try desk.create("desk", on: try desk.connect(), access: ["use": [.string("unit:\(kiosk)")]])
+    let unit = try ControlGroup("\(system)/\(kiosk)")
+    let script = try desk.write("heir.py", Self.heir)
+    let (out, go) = (desk.folder.appendingPathComponent("heir.out"), desk.folder.appendingPathComponent("go").path)
+    let program = try Program(
+      "/bin/sh",
+      [
+        "-c",
+        "echo $$ > '\(unit.path)/cgroup.procs'; exec setpriv --reuid=65534 --regid=65534 --clear-groups "
+          + "/usr/bin/python3 '\(script.path)' '\(desk.socket)' '\(go)'",
+      ], output: out, log: desk.folder.appendingPathComponent("heir.err"))
+    func said() -> String { (try? String(contentsOf: out, encoding: .utf8)) ?? "" }
+    #expect(program.exit(within: 60) == 0, "\(program.logText)")
+    #expect(said() == "True\n")
+    try desk.replace()
+    try desk.write("go", "")
+    try eventually("the child has an answer") { said().split(separator: "\n").count == 2 }
+    #expect(said() == "True\nTrue\n")
+  }
 }

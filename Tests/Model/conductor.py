@@ -44,7 +44,7 @@ class Conductor:
             pass
 
     def act(self):
-        ways = [self.kill] * 3 + [self.restart] * 2 + [self.jump] * 3 + ([self.fill] * 2 if self.world.programs.disk.is_small else [])
+        ways = [self.kill] * 3 + [self.restart] * 2 + [self.replace] * 3 + [self.jump] * 3 + ([self.fill] * 2 if self.world.programs.disk.is_small else [])
         way = self.free if self.is_full and self.random.random() < 0.6 else self.random.choice(ways)
         self.world.record("conductor", f"→ 0 {way.__name__}")
         way()
@@ -74,6 +74,15 @@ class Conductor:
         with self.world.daemon.configuring:
             self.stop()
             self.start()
+
+    def replace(self):
+        """SIGUSR2, which no connection notices: `Line` fails when one is closed in the same life."""
+        with self.world.daemon.configuring:
+            # On a full disk the next daemon could not open its state, and would drop the connections.
+            self.free()
+            self.world.count("SIGUSR2 closes no connection")
+            if not self.world.daemon.replace():
+                self.fail(f"the daemon does not start in its place: {self.tail()}")
 
     def stop(self):
         world, began = self.world, time.monotonic()

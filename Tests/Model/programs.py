@@ -118,6 +118,7 @@ class Daemon:
         os.mkdir(os.path.join(folder, "instances.d"))
         self.configure("")
         self.life, self.is_ending, self.process = 0, True, None
+        self.replacements = 0
         self.configuring = threading.Lock()
 
     def configure(self, more):
@@ -132,16 +133,30 @@ class Daemon:
             self.process = subprocess.Popen(
                 self.with_subordinates + [self.program, "--config", self.configuration, "--state", self.disk.path, "--socket", self.socket],
                 stderr=log, stdout=log, env=dict(os.environ, **self.clock.environment), start_new_session=True)
+        if not self.becomes_ready(offset):
+            return False
+        self.life += 1
+        self.is_ending = False
+        return True
+
+    def becomes_ready(self, offset):
         end = time.monotonic() + 120
         while time.monotonic() < end and self.process.poll() is None:
             with open(self.log, "rb") as log:
                 log.seek(offset)
                 if b"sdkd: ready" in log.read():
-                    self.life += 1
-                    self.is_ending = False
                     return True
             time.sleep(0.02)
         return False
+
+    def replace(self):
+        """Has the daemon replace itself, in the same life. Returns whether the next one became ready."""
+        offset = os.path.getsize(self.log)
+        self.replacements += 1
+        self.process.send_signal(signal.SIGUSR2)
+        is_ready = self.becomes_ready(offset)
+        self.replacements += 1
+        return is_ready
 
     @property
     def with_subordinates(self):

@@ -12,7 +12,7 @@ import Testing
   /// Returns that script.
   ///
   /// - Parameter change: commands that change the tree of the package.
-  private static func formerPackage(changed change: String = "") -> String {
+  static func formerPackage(changed change: String = "") -> String {
     """
     mkdir /tmp/former
     dpkg-deb --raw-extract /opt/packages/sdkd_*.deb /tmp/former/sdkd

@@ -33,6 +33,26 @@ int cl_peer_pidfd(int fd);
 /// ends. 1: it has; 0: not within the time.
 int cl_end_and_await_peer(int fd, int milliseconds);
 
+// MARK: Descriptors in messages
+
+/// A connected pair of unix sockets that keep the bounds of messages, both non-blocking.
+int cl_socket_pair(int ends[_Nonnull 2]);
+
+/// The largest number of descriptors in one message (SCM_MAX_FD).
+#define CL_MOST_DESCRIPTORS 253
+
+/// Sends a message with duplicates of `count` descriptors. Never blocks: -EAGAIN if the socket's buffer is full,
+/// -ETOOMANYREFS if the user has too many descriptors in flight.
+int cl_send_descriptors(int socket, const int *descriptors, size_t count);
+
+/// Receives the descriptors of the next message; `descriptors` has room for CL_MOST_DESCRIPTORS. Never blocks.
+/// Their number; 0 for a message without any; -ENODATA after the last message; -EMSGSIZE if some did not fit into this
+/// process's limit, and the others are closed.
+int cl_receive_descriptors(int socket, int *descriptors);
+
+/// A file in memory, which no other process can open by a name.
+int cl_memory_file(const char *name);
+
 // MARK: The process itself
 
 /// 0: no core dumps, no ptrace by the same user; 1: as usual (PR_SET_DUMPABLE).
@@ -102,9 +122,11 @@ int cl_spawn(
     int as_started, int new_session);
 
 /// Replaces this process by a program (exec), with the signal mask and the ignored signals that this process was
-/// started with; `ignored` is one more signal to ignore, or 0. A name without a slash is looked up in PATH. Returns
+/// started with; `ignored` has `count` more signals to ignore. A name without a slash is looked up in PATH. Returns
 /// -errno, and only after a failure; the signals are then as before.
-int cl_become(const char *program, char *_Nullable const *_Nonnull argv, char *_Nullable const *_Nullable envp, int ignored);
+int cl_become(
+    const char *program, char *_Nullable const *_Nonnull argv, char *_Nullable const *_Nullable envp,
+    const int *ignored, size_t count);
 
 // MARK: Timers on the wall clock
 

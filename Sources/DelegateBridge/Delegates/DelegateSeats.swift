@@ -13,10 +13,12 @@ struct DelegateSeats<Connection: DelegateConnection> {
     /// Whether the reply to the connection's `delegate.attach` is being sent. Until then the delegate gets no
     /// questions.
     var isReady = false
+    /// The position among all attachments: the latest is the preferred one. It outlives a restart of the daemon.
+    var order: UInt64 = 0
   }
 
   private struct Seat {
-    /// The attachments, the latest last.
+    /// The attachments by order, so that the latest is the last.
     var attachments: [Attachment] = []
     /// The time at which a connection was last lost; `nil` if one has attached since.
     var lostAt: ContinuousClock.Instant?
@@ -31,15 +33,17 @@ struct DelegateSeats<Connection: DelegateConnection> {
 
   private var seats: [String: Seat] = [:]
   private var byConnection: [ObjectIdentifier: Set<String>] = [:]
+  private var lastOrder: UInt64 = 0
 
   // MARK: Attaching
 
   /// Makes a connection the preferred delegate of all of the instances, or of none. It gets questions from `activate`
   /// on.
   ///
+  /// - Parameter order: the order that the attachments had before a restart of the daemon; `nil` for new ones.
   /// - Returns: the attachments to instances that it was not attached to before.
   mutating func attach(
-    _ connection: Connection, to instances: [DelegatedInstance], timeout: Duration?
+    _ connection: Connection, to instances: [DelegatedInstance], timeout: Duration?, order: UInt64? = nil
   ) throws(SDKError) -> [Attachment] {
     let known = byConnection[key(connection)] ?? []
     let fresh = instances.filter { !known.contains($0.uuid) }
@@ -49,13 +53,17 @@ struct DelegateSeats<Connection: DelegateConnection> {
     for instance in fresh where (seats[instance.uuid]?.attachments.count ?? 0) >= Self.maximumPerInstance {
       throw .tooManyDelegates(instance.id, limit: Self.maximumPerInstance)
     }
+    let order = order ?? lastOrder &+ 1
+    lastOrder = max(lastOrder, order)
     var added: [Attachment] = []
     for instance in instances {
       var attachment = Attachment(connection: connection, instance: instance, timeout: timeout)
       var seat = seats[instance.uuid] ?? Seat()
       attachment.isReady = seat.attachments.contains { $0.connection === connection && $0.isReady }
       seat.attachments.removeAll { $0.connection === connection }
+      attachment.order = order
       seat.attachments.append(attachment)
+      seat.attachments.sort { $0.order < $1.order }
       seat.lostAt = nil
       seats[instance.uuid] = seat
       if byConnection[key(connection), default: []].insert(instance.uuid).inserted { added.append(attachment) }

@@ -17,6 +17,11 @@ public protocol ConnectionHandler: AnyObject, Sendable {
   /// Decides about a notification that the transport does not handle itself. Returns the call to run; `nil` if there is
   /// none. The result of the call is discarded.
   func receive(notification: RPCRequest) -> (any AcceptedCall)?
+  /// Returns the program's state of a connection that another process continues, and does nothing more for it. Returns
+  /// `nil` if the connection is to be closed. Called when no request is in progress; `closed` does not follow.
+  func handOver() async -> JSON?
+  /// Continues with the state that `handOver` returned in another process. No request is received meanwhile.
+  func adopt(_ state: JSON) async
   /// Reports the end of the connection. Called once, after everything else, when the last call has returned.
   func closed()
 }
@@ -26,6 +31,10 @@ extension ConnectionHandler {
   public func prepare(_ request: RPCRequest) -> RPCRequest { request }
   /// Does nothing.
   public func refused(_ request: RPCRequest, with error: RPCError) {}
+  /// Returns `nil`.
+  public func handOver() async -> JSON? { nil }
+  /// Does nothing.
+  public func adopt(_ state: JSON) async {}
 }
 
 /// The decision about a request.

@@ -27,6 +27,8 @@ public struct ConnectionState<Call> {
     public let call: Call
     /// The destination of the response.
     public let destination: AnswerDestination
+    /// The request as it was received, for a connection that is handed over.
+    let request: RPCRequest?
   }
 
   /// The state in which a cancellation found its request.
@@ -83,13 +85,15 @@ public struct ConnectionState<Call> {
 
   /// Adds a request or notification that was not refused. Returns what to start; `nil` if it waits.
   ///
-  /// - Parameter id: `.null` for a notification, whose response is discarded.
+  /// - Parameters:
+  ///   - id: `.null` for a notification, whose response is discarded.
+  ///   - request: kept until the request is removed.
   public mutating func enter(
-    _ call: Call, id: RPCID, bytes: Int, destination: AnswerDestination
+    _ call: Call, id: RPCID, bytes: Int, destination: AnswerDestination, request: RPCRequest? = nil
   ) -> Start? {
     lastNumber += 1
     let ticket = Ticket(number: lastNumber)
-    let departure = Departure(id: id, call: call, destination: destination)
+    let departure = Departure(id: id, call: call, destination: destination, request: request)
     let runs = runningCount < limits.maxInFlight
     entries[ticket] = Entry(departure: departure, bytes: bytes, isRunning: runs)
     if destination != .discarded { tickets[id] = ticket }

@@ -54,6 +54,9 @@ public struct Framer: Sendable {
   /// The number of bytes that have arrived and were not returned yet: whole messages and an unfinished one.
   public var pendingBytes: Int { buffer.count - start }
 
+  /// The bytes that have arrived and were not returned yet.
+  var pending: ArraySlice<UInt8> { buffer[start...] }
+
   /// The memory that is reserved for bytes that arrive, in bytes.
   var capacity: Int { buffer.capacity }
 

@@ -11,15 +11,19 @@ public final class Connection: Sendable {
   /// The quotas shared by all connections of the user; `nil` if the user has none.
   public let allowance: Allowance?
 
-  private let eventLoop: any EventLoop
+  let eventLoop: any EventLoop
   private let outbox: Outbox
   private let core: NIOLoopBoundBox<ConnectionCore?>
   private let ended: EventLoopPromise<Void>
-  private let lastQuestion = Atomic<UInt64>(0)
+  private let lastQuestion: Atomic<UInt64>
 
   private static let lastID = Atomic<UInt64>(0)
 
-  init(peer: PeerCredentials, allowance: Allowance? = nil, eventLoop: any EventLoop) {
+  init(
+    peer: PeerCredentials, allowance: Allowance? = nil, eventLoop: any EventLoop,
+    adopting state: ConnectionHandOver? = nil
+  ) {
+    lastQuestion = Atomic(state?.lastQuestion ?? 0)
     id = Self.lastID.add(1, ordering: .relaxed).newValue
     self.peer = peer
     self.allowance = allowance
@@ -99,6 +103,9 @@ public final class Connection: Sendable {
     if !isClosed { onLoop { $0?.cutOff() } }
   }
 
+  /// Calls `body` when the connection has ended and its last call has returned.
+  func whenEnded(_ body: @escaping @Sendable () -> Void) { ended.futureResult.whenComplete { _ in body() } }
+
   /// Waits until the connection has ended and its last call has returned.
   public func closed() async { try? await ended.futureResult.get() }
 
@@ -110,6 +117,27 @@ public final class Connection: Sendable {
   /// Answers new requests with `shuttingDown`, and ends the connection when nothing is in progress.
   func drain() {
     if !isClosed { onLoop { $0?.drain() } }
+  }
+
+  /// Reads no more, and keeps the requests that are not run from now on, for `handOver`.
+  func beginHandOver() {
+    if !isClosed { onLoop { $0?.beginHandOver() } }
+  }
+
+  /// Calls `body` once, with the program's handler when no request is in progress, or with `nil` when the connection has
+  /// ended or the time is over; it is then closed. Runs on the event loop.
+  func whenSettled(within time: Duration, _ body: @escaping @Sendable (_ handler: (any ConnectionHandler)?) -> Void) {
+    guard let core = core.value else { return body(nil) }
+    core.whenSettled(within: TimeAmount(time), body)
+  }
+
+  /// Takes the connection out of this process. Returns `nil` if it has ended or can't be continued elsewhere. Runs on the
+  /// event loop.
+  func pack(_ program: JSON) -> HandedConnection? {
+    let (number, start) = (lastQuestion.load(ordering: .relaxed), peer.process?.start)
+    return core.value?.pack(program: program, lastQuestion: number, processStart: start).map {
+      HandedConnection(descriptor: $0.descriptor, state: $0.state)
+    }
   }
 
   /// Schedules `body`, even when called on the event loop: messages sent while a request is accepted must follow

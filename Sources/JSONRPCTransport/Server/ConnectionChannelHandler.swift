@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import Glibc
 internal import JSONRPC
 internal import NIOCore
@@ -34,6 +35,8 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   private var given = 0
   /// The size of the output that was written without a promise and is not known to be sent; 0 if there is none.
   private var unconfirmed = 0
+  /// The output that is not known to be sent.
+  private var written: Deque<ByteBuffer> = []
 
   /// The number of messages that a connection handles before the event loop serves others.
   private static let messagesPerTurn = 16
@@ -52,6 +55,23 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   init(core: ConnectionCore) {
     self.core = core
     framer = Framer(limit: core.settings.limits.maxFrameBytes)
+  }
+
+  /// Makes the handler of a connection that another process has handed over. It handles nothing until `begin`.
+  init(core: ConnectionCore, input: [UInt8]) {
+    self.core = core
+    framer = Framer(limit: core.settings.limits.maxFrameBytes, framing: core.framing)
+    framer.append(input)
+    work = .resting
+  }
+
+  /// Begins to handle messages: first the requests that another process has not run.
+  func begin(repeating requests: [[UInt8]]) {
+    guard !core.isLost else { return }
+    core.repeatRequests(requests)
+    core.flush()
+    goOn()
+    core.endIfDone()
   }
 
   // MARK: Input
@@ -91,7 +111,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   }
 
   func read(context: ChannelHandlerContext) {
-    let isHeldUp = phase.handlesMessages && (core.isBlocked || work == .resting)
+    let isHeldUp = phase.handlesMessages && (core.isBlocked || work == .resting || core.kept != nil)
     if isHeldUp { hasWithheldRead = true } else { context.read() }
   }
 
@@ -127,7 +147,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
       core.keep(pending: framer.pendingBytes)
     }
     var seen = 0
-    while !core.isLost, phase.handlesMessages, phase.isGone || !core.isBlocked {
+    while !core.isLost, phase.handlesMessages, phase.isGone || !core.isBlocked && core.kept == nil {
       if seen >= Self.messagesPerTurn { return rest(for: Self.turn) }
       let pending = framer.pendingBytes
       switch framer.next() {
@@ -221,7 +241,9 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   }
 
   private func readWithheld() {
-    guard let context, hasWithheldRead, work != .resting, !core.isBlocked, !core.isLost else { return }
+    guard let context, hasWithheldRead, work != .resting, !core.isBlocked, !core.isLost, core.kept == nil else {
+      return
+    }
     hasWithheldRead = false
     // The peer could not finish a message while nothing was read.
     if frameDeadline != nil {
@@ -269,7 +291,9 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     if isAlone, count <= Self.shortOutput {
       unconfirmed = count
       context.writeAndFlush(NIOAny(messages), promise: nil)
+      if unconfirmed > 0 { written.append(messages) }
     } else {
+      written.append(messages)
       let home = NIOLoopBound(self, eventLoop: context.eventLoop)
       let promise = context.eventLoop.makePromise(of: Void.self)
       promise.futureResult.assumeIsolated().whenComplete { result in
@@ -293,6 +317,7 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
     guard let context else { return }
     lastProgress = context.eventLoop.now
     given -= count
+    _ = written.popFirst()
     core.sent(count)
     guard core.outbox.unsent <= limits.maxOutboundBytes / 2 else { return }
     if framer.pendingBytes > 0 || !phase.takesInput { pump() }
@@ -349,6 +374,33 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   func abort() {
     // Without a channel, what the peer has left behind is dropped.
     if let context { closeNow(context) } else { core.lost() }
+  }
+
+  func detach() -> DetachedWire? {
+    guard let context else { return nil }
+    switch phase {
+    case .open, .inputEnded: break
+    case .cut, .refusing, .closing, .gone: return nil
+    }
+    let pipeline = context.pipeline.syncOperations
+    let copy = try? pipeline.withUnsafeTransportIfAvailable(of: CInt.self) { fcntl($0, F_DUPFD_CLOEXEC, 64) }
+    guard let descriptor = copy, descriptor >= 0,
+      let buffered = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
+    else {
+      if let copy, copy >= 0 { Glibc.close(copy) }
+      return nil
+    }
+    var unsent = ByteBuffer()
+    for messages in written { unsent.writeImmutableBuffer(messages) }
+    // The kernel takes bytes in order.
+    unsent.moveReaderIndex(to: max(unsent.readerIndex, unsent.writerIndex - buffered))
+    let input = Array(framer.pending)
+    self.context = nil
+    frameTimer?.cancel()
+    writeTimer?.cancel()
+    phase = .closing(room: 0)
+    context.close(promise: nil)
+    return DetachedWire(descriptor: descriptor, input: input, unsent: unsent)
   }
 
   /// Closes the connection at once.

@@ -81,7 +81,7 @@ extension ConnectionCore {
     guard let program else { return }
     switch consume message {
     case .request(let request):
-      if let refusal = allowance?.takeCall(at: now) {
+      if !isRepeating, let refusal = allowance?.takeCall(at: now) {
         refuse(request, refusal, destination, program)
       } else if isLarge, !settings.takesLargeFrames(request.method) {
         refuse(request, .frameTooLarge(limit: settings.limits.smallFrameBytes), destination, program)
@@ -92,11 +92,13 @@ extension ConnectionCore {
     case .notification(let notification):
       if isLarge, !settings.takesLargeFrames(notification.method) { return }
       // Notifications count as calls too. Those over a limit are dropped, because they have no response.
-      if allowance?.takeCall(at: now) != nil || state.refusal(of: nil, bytes: bytes) ?? refusalOfUser() != nil {
+      if !isRepeating, allowance?.takeCall(at: now) != nil { return }
+      if let refusal = state.refusal(of: nil, bytes: bytes) ?? refusalOfUser() {
+        _ = keep(notification, refused: refusal, .discarded)
         return
       }
       if let call = program.receive(notification: notification) {
-        enter(call, id: .null, bytes: bytes, .discarded)
+        enter(call, notification, bytes: bytes, .discarded)
       }
     case .response(.string(let id), let result):
       questions.end(id, with: result.mapError { .refused($0) })
@@ -119,17 +121,21 @@ extension ConnectionCore {
     _ request: RPCRequest, bytes: Int, _ destination: AnswerDestination, _ program: any ConnectionHandler
   ) {
     if let refusal = state.refusal(of: request.id, bytes: bytes) ?? refusalOfUser() {
+      if keep(request, refused: refusal, destination) { return }
       return refuse(request, refusal, destination, program)
     }
     switch program.accept(request) {
     case .reply(let result): answer(request.id, result, to: destination)
-    case .run(let call): enter(call, id: request.id, bytes: bytes, destination)
+    case .run(let call): enter(call, request, bytes: bytes, destination)
     }
   }
 
-  private func enter(_ call: any AcceptedCall, id: RPCID, bytes: Int, _ destination: AnswerDestination) {
+  private func enter(
+    _ call: any AcceptedCall, _ request: RPCRequest, bytes: Int, _ destination: AnswerDestination
+  ) {
     allowance?.count(requests: 1)
-    if let next = state.enter(call, id: id, bytes: bytes, destination: destination) { start(next) }
+    let next = state.enter(call, id: request.id, bytes: bytes, destination: destination, request: request)
+    if let next { start(next) }
   }
 
   private func refuse(

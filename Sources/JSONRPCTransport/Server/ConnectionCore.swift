@@ -15,18 +15,24 @@ final class ConnectionCore {
   var wire: (any Wire)?
 
   /// The messages that the wire has not been given yet; counted as unsent.
-  private var output = ByteBuffer()
+  var output = ByteBuffer()
   /// The framing; `nil` until the peer has chosen it.
   private(set) var framing: Framing?
   private var isFlushScheduled = false
   /// Whether the wire is passing bytes that it has read, and flushes afterwards.
   var isReading = false
-  private var handler: (any ConnectionHandler)?
+  var handler: (any ConnectionHandler)?
   private var tasks: [ConnectionState<any AcceptedCall>.Ticket: Task<Void, Never>] = [:]
   /// The task that parses a long message; `nil` if there is none.
   var parsing: Task<Void, Never>?
   private var whenSent: [(limit: Int, body: @Sendable () -> Void)] = []
-  private let ended: EventLoopPromise<Void>
+  let ended: EventLoopPromise<Void>
+  /// The requests that another process will run; `nil` unless the connection is being handed over.
+  var kept: KeptRequests?
+  /// Whether the requests that are received were accepted before, by the process that handed the connection over.
+  var isRepeating = false
+  /// Whether the program has yet to continue the state of a connection that was handed over.
+  var isAdopting = false
   private var hasAskedForEnd = false
   private var hasClosed = false
   /// Whether the wire pauses, because the user sends too much.
@@ -135,7 +141,9 @@ final class ConnectionCore {
     allowance?.count(requests: -1)
     keep(pending: pendingBytes)
     if !isLost {
-      answer(departure.id, result, from: departure.call, to: departure.destination)
+      if !keep(departure, ticket, result) {
+        answer(departure.id, result, from: departure.call, to: departure.destination)
+      }
       if let next { start(next) }
     }
     endIfDone()
@@ -252,6 +260,7 @@ final class ConnectionCore {
     }
     watchPeer()
     guard state.isIdle else { return }
+    if kept != nil { return settleIfDone() }
     if state.isInputEnded {
       guard outbox.unsent == 0 else { return }
       hasClosed = true
@@ -267,7 +276,8 @@ final class ConnectionCore {
   /// Limits the time for which a drain waits for the peer: to read, to send less, or to close its side.
   private func watchPeer() {
     guard state.isDraining || drainWait != nil else { return }
-    let isWaiting = state.isDraining && state.isIdle && !isLost && (outbox.unsent > 0 || isPaused || hasClosed)
+    let isWaiting =
+      state.isDraining && state.isIdle && !isLost && kept == nil && (outbox.unsent > 0 || isPaused || hasClosed)
     if isWaiting, drainWait == nil {
       let home = NIOLoopBound(self, eventLoop: eventLoop)
       let timer = eventLoop.scheduleTask(in: min(patience.forProgress, patience.inAll)) {
@@ -302,6 +312,8 @@ final class ConnectionCore {
     questions.endAll(with: .failure(.closed))
     for hook in whenSent { hook.body() }
     whenSent = []
+    kept?.settled(nil)
+    kept = nil
     endIfDone()
   }
 }

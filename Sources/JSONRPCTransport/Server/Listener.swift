@@ -28,7 +28,11 @@ public final class Listener: Sendable {
   /// Takes over a listening socket, such as one passed by systemd. Its path is never removed.
   ///
   /// - Throws: `notListening`; the descriptor then still belongs to the caller.
-  public init(descriptor: Int32) throws(ListenerError) {
+  public convenience init(descriptor: Int32) throws(ListenerError) {
+    try self.init(descriptor: descriptor, file: nil)
+  }
+
+  private init(descriptor: Int32, file: SocketFile?) throws(ListenerError) {
     func option(_ name: CInt) -> CInt? {
       var value: CInt = 0
       var size = socklen_t(MemoryLayout<CInt>.size)
@@ -38,7 +42,14 @@ public final class Listener: Sendable {
     else { throw .notListening(descriptor: descriptor) }
     _ = cl_set_cloexec(descriptor)
     phase = Mutex(.idle(descriptor: descriptor))
-    file = nil
+    self.file = file
+  }
+
+  /// Takes over a listening socket that another process of this program bound at `path`.
+  ///
+  /// - Throws: `notListening`; the descriptor then still belongs to the caller.
+  public convenience init(descriptor: Int32, boundAt path: String) throws(ListenerError) {
+    try self.init(descriptor: descriptor, file: SocketFile(path: path))
   }
 
   private init(_ socket: ListeningSocket) {
@@ -62,23 +73,56 @@ public final class Listener: Sendable {
 
   /// Serves connections until `drain`, and returns when the last has ended. Cancelling the task drains without grace.
   ///
+  /// - Parameter handed: connections of another process, which are set up before the first one is accepted.
   /// - Throws: an error if the socket can't be served at all.
   public func run(
     on group: MultiThreadedEventLoopGroup, settings: ConnectionSettings = ConnectionSettings(),
-    admit: @escaping Admission = { _ in .admitted(nil) }, makeHandler: @escaping MakeHandler
+    admit: @escaping Admission = { _ in .admitted(nil) }, adopting handed: Adoption? = nil,
+    makeHandler: @escaping MakeHandler
   ) async throws {
-    let run = ServerRun(group: group, settings: settings, admit: admit, makeHandler: makeHandler)
-    let descriptor = phase.withLock { phase -> CInt? in
+    let start = phase.withLock { phase -> (ServerRun, CInt)? in
       guard case .idle(let descriptor) = phase else { return nil }
+      let run = ServerRun(group: group, settings: settings, admit: admit, makeHandler: makeHandler)
       phase = .running(run)
-      return descriptor
+      return (run, descriptor)
     }
-    guard let descriptor else { return }
+    guard let (run, descriptor) = start else { return }
     try await withTaskCancellationHandler {
-      try await run.serve(descriptor, file)
+      try await run.serve(descriptor, file, adopting: handed)
     } onCancel: {
       drain(grace: .zero)
     }
+  }
+
+  /// The socket; `nil` once `run` or `drain` was called.
+  public var descriptor: Int32? { if case .idle(let descriptor) = phase.withLock({ $0 }) { descriptor } else { nil } }
+
+  /// Stops accepting and reading. Requests that end with the error `shuttingDown` from now on are kept for `handOver`,
+  /// and not answered.
+  ///
+  /// - Parameter keepsFile: whether the next process listens on the same socket, so that its file stays.
+  /// - Returns: whether `run` was called. It does nothing otherwise, and the connections that it would have continued
+  ///   still belong to its caller.
+  public func beginHandOver(keepsFile: Bool) -> Bool {
+    let before = phase.withLock { phase -> Phase in
+      defer { if case .idle = phase { phase = .draining } }
+      return phase
+    }
+    switch before {
+    case .running(let run): run.beginHandOver(keepsFile: keepsFile)
+    case .idle(let descriptor):
+      if !keepsFile { file?.remove() }
+      close(descriptor)
+      return false
+    case .draining: break
+    }
+    return true
+  }
+
+  /// Takes the connections out of this process, after `beginHandOver`. `run` then returns. A connection is closed if it
+  /// can't be handed over, or if its requests in progress take longer than `time`.
+  public func handOver(within time: Duration) async -> [HandedConnection] {
+    if case .running(let run) = phase.withLock({ $0 }) { await run.handOver(within: time) } else { [] }
   }
 
   /// The open connections; none before `run`.
@@ -108,5 +152,29 @@ public final class Listener: Sendable {
     case .running(let run): run.drain(grace: grace)
     case .draining: break
     }
+  }
+}
+
+/// The connections of another process that a listener continues.
+public struct Adoption: Sendable {
+  /// The connections.
+  public let connections: [HandedConnection]
+  /// Returns the credentials of a peer as they were first seen. Called before `admit`.
+  public let identify: @Sendable (PeerCredentials, ConnectionHandOver) -> PeerCredentials
+  /// Decides about each of the connections.
+  public let admit: Listener.Admission
+  /// Called with the number of connections that go on, before others are accepted.
+  public let whenDone: @Sendable (_ kept: Int) -> Void
+
+  /// Creates an adoption.
+  public init(
+    _ connections: [HandedConnection],
+    identify: @escaping @Sendable (PeerCredentials, ConnectionHandOver) -> PeerCredentials,
+    admit: @escaping Listener.Admission, whenDone: @escaping @Sendable (_ kept: Int) -> Void
+  ) {
+    self.connections = connections
+    self.identify = identify
+    self.admit = admit
+    self.whenDone = whenDone
   }
 }

@@ -44,6 +44,15 @@ public struct PeerCredentials: Sendable {
     highestDescriptor = max(descriptor, process?.descriptor ?? -1)
   }
 
+  /// The credentials with the process as another process has pinned it, unless the kernel still has a descriptor of it.
+  ///
+  /// - Parameter start: the start time by which it is pinned; `nil` if it was not pinned so.
+  func pinned(byStart start: UInt64?) -> PeerCredentials {
+    guard process?.descriptor == nil else { return self }
+    let process = start.map { PinnedProcess(pid: pid, uid: uid, gid: gid, start: $0) }
+    return PeerCredentials(pid: pid, uid: uid, gid: gid, groups: groups, process: process)
+  }
+
   private static func groups(of descriptor: CInt) -> [gid_t]? {
     var count = 32
     // Two attempts are enough, because the groups of a connected peer don't change.

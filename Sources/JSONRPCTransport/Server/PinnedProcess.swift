@@ -23,6 +23,18 @@ public final class PinnedProcess: Sendable {
   private let pid: Int32
   private let state: Mutex<State>
 
+  /// Makes a process that was seen before, perhaps by another process: `once` returns `value`.
+  public init(pid: Int32, seen value: any Sendable) {
+    self.pid = pid
+    state = Mutex(.seen(value))
+  }
+
+  /// Makes a process that another process has pinned by its start time, in clock ticks since boot.
+  init(pid: Int32, uid: UInt32, gid: UInt32, start: UInt64) {
+    self.pid = pid
+    state = Mutex(.stamp(ProcessStamp(start: start, uid: uid, gid: gid)))
+  }
+
   /// Pins the peer of a connected unix socket. Returns `nil` if the peer has ended or can't be pinned.
   convenience init?(socket: Int32, pid: Int32, uid: UInt32, gid: UInt32) {
     self.init(pid: pid, uid: uid, gid: gid, descriptor: cl_peer_pidfd(socket))
@@ -49,6 +61,19 @@ public final class PinnedProcess: Sendable {
     else { return nil }
     state = Mutex(.stamp(stamp))
   }
+
+  /// Whether `once` returns the same value from now on, without a look at the process.
+  public var isSeen: Bool {
+    state.withLock { state in
+      switch state {
+      case .seen, .gone: true
+      case .descriptor, .stamp: false
+      }
+    }
+  }
+
+  /// The start time by which the process is pinned; `nil` if it is pinned otherwise or was seen.
+  var start: UInt64? { state.withLock { if case .stamp(let stamp) = $0 { stamp.start } else { nil } } }
 
   /// The descriptor of the process, while it is open.
   var descriptor: Int32? { state.withLock { if case .descriptor(let descriptor) = $0 { descriptor } else { nil } } }
@@ -102,6 +127,12 @@ struct ProcessStamp: Sendable, Hashable {
   let uid: UInt32
   /// The effective group ID.
   let gid: UInt32
+
+  init(start: UInt64, uid: UInt32, gid: UInt32) {
+    self.start = start
+    self.uid = uid
+    self.gid = gid
+  }
 
   /// Reads the start time and the effective ids of a living process from `/proc`. Returns `nil` if there is no process
   /// with this number, it has ended, or `/proc` does not show it.

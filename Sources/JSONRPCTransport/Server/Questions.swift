@@ -22,6 +22,8 @@ struct Questions {
   private var waiting: [String: Waiting] = [:]
 
   var isEmpty: Bool { waiting.isEmpty }
+  /// The ids of the pending requests.
+  var ids: [String] { Array(waiting.keys) }
 
   mutating func add(_ id: String, _ continuation: CheckedContinuation<Answer, Never>, timeout: Scheduled<Void>?) {
     waiting[id] = Waiting(continuation: continuation, timeout: timeout)

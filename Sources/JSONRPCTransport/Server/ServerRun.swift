@@ -4,29 +4,35 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// The run of a listener: accepts connections and owns the tasks that wait for their ends.
+/// The run of a listener: accepts connections, and ends with the last of them.
 final class ServerRun: Sendable {
-  private struct Contents {
+  struct Contents {
     var settings: ConnectionSettings
     var connections: [UInt64: Connection] = [:]
     var channel: (any Channel)?
     var graces: [Scheduled<Void>] = []
+    var isAccepting = true
     var isDraining = false
     var isCutOff = false
+    var isHandingOver = false
+    var keepsFile = false
+    /// The connections of another process whose state the program has yet to continue.
+    var adopted: [Adopted] = []
     /// The functions that set up or refuse the connections whose admission is being decided, by their numbers.
     var pending: [UInt64: @Sendable (ConnectionAdmission) -> Void] = [:]
     var lastPending: UInt64 = 0
   }
 
-  private let group: MultiThreadedEventLoopGroup
+  let group: MultiThreadedEventLoopGroup
   private let admit: Listener.Admission
   private let makeHandler: Listener.MakeHandler
-  private let state: Mutex<Contents>
+  let state: Mutex<Contents>
   private let refused = RefusalHandler.Count()
-  private let accepted: AsyncStream<Connection>
-  private let acceptedContinuation: AsyncStream<Connection>.Continuation
+  private let allEnded: EventLoopPromise<Void>
   private let drainStarted: AsyncStream<Void>
-  private let drainContinuation: AsyncStream<Void>.Continuation
+  let drainContinuation: AsyncStream<Void>.Continuation
+  let acceptingEnded: AsyncStream<Void>
+  private let acceptingContinuation: AsyncStream<Void>.Continuation
 
   init(
     group: MultiThreadedEventLoopGroup, settings: ConnectionSettings, admit: @escaping Listener.Admission,
@@ -36,11 +42,14 @@ final class ServerRun: Sendable {
     state = Mutex(Contents(settings: settings))
     self.admit = admit
     self.makeHandler = makeHandler
-    (accepted, acceptedContinuation) = AsyncStream.makeStream()
+    allEnded = group.next().makePromise()
     (drainStarted, drainContinuation) = AsyncStream.makeStream()
+    (acceptingEnded, acceptingContinuation) = AsyncStream.makeStream()
   }
 
-  func serve(_ descriptor: CInt, _ file: SocketFile?) async throws {
+  func serve(_ descriptor: CInt, _ file: SocketFile?, adopting handed: Adoption?) async throws {
+    defer { acceptingContinuation.finish() }
+    if let handed { await adopt(handed) }
     let channel: any Channel
     do {
       channel = try await makeBootstrap(backlog: file == nil ? .max : ListeningSocket.backlog).withBoundSocket(
@@ -48,20 +57,12 @@ final class ServerRun: Sendable {
       ).get()
     } catch {
       file?.remove()
+      allEnded.succeed()
       throw error
     }
-    await withDiscardingTaskGroup { group in
-      group.addTask {
-        for await _ in self.drainStarted { break }
-        await self.stopAccepting(channel, file)
-      }
-      for await connection in accepted {
-        group.addTask {
-          await connection.closed()
-          self.state.withLock { $0.connections[connection.id] = nil }
-        }
-      }
-    }
+    for await _ in drainStarted {}
+    await stopAccepting(channel, file)
+    try? await allEnded.futureResult.get()
     let graces = state.withLock { $0.graces }
     for grace in graces { grace.cancel() }
   }
@@ -104,7 +105,7 @@ final class ServerRun: Sendable {
 
   /// Stops accepting, and closes the socket once every connection that the kernel has passed on is registered.
   private func stopAccepting(_ channel: any Channel, _ file: SocketFile?) async {
-    file?.remove()
+    if !state.withLock({ $0.keepsFile }) { file?.remove() }
     try? await channel.setOption(.autoRead, value: false).get()
     // A connection passes from the socket's event loop to its own and back before it is set up.
     for loop in group.makeIterator() { try? await loop.submit {}.get() }
@@ -113,7 +114,21 @@ final class ServerRun: Sendable {
     for number in state.withLock({ Array($0.pending.keys) }) { decide(number, .refused(.shuttingDown)) }
     for loop in group.makeIterator() { try? await loop.submit {}.get() }
     try? await channel.close()
-    acceptedContinuation.finish()
+    acceptingContinuation.finish()
+    let isOver = state.withLock { state in
+      state.isAccepting = false
+      return state.connections.isEmpty
+    }
+    if isOver { allEnded.succeed() }
+  }
+
+  /// Forgets a connection that has ended.
+  private func ended(_ connection: Connection) {
+    let isOver = state.withLock { state in
+      state.connections[connection.id] = nil
+      return !state.isAccepting && state.connections.isEmpty
+    }
+    if isOver { allEnded.succeed() }
   }
 
   /// Returns the configuration that accepts connections and sets them up.
@@ -143,7 +158,7 @@ final class ServerRun: Sendable {
       }
   }
 
-  private func peer(of channel: any Channel) throws -> PeerCredentials {
+  func peer(of channel: any Channel) throws -> PeerCredentials {
     let peer = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) {
       PeerCredentials(descriptor: $0, pins: true)
     }
@@ -152,16 +167,21 @@ final class ServerRun: Sendable {
   }
 
   /// Decides about a connection and sets it up. Runs on the connection's event loop, before its first byte is read.
-  private func admit(_ peer: PeerCredentials, _ channel: any Channel) -> EventLoopFuture<Void> {
-    let admission = admit(peer)
+  func admit(
+    _ peer: PeerCredentials, _ channel: any Channel, adopting handed: ConnectionHandOver? = nil,
+    by admit: Listener.Admission? = nil
+  ) -> EventLoopFuture<Void> {
+    let admission = (admit ?? self.admit)(peer)
     guard case .pending(let decide) = admission else {
-      return channel.eventLoop.makeCompletedFuture { try self.setUp(channel, peer, admission) }
+      return channel.eventLoop.makeCompletedFuture { try self.setUp(channel, peer, admission, adopting: handed) }
     }
     let promise = channel.eventLoop.makePromise(of: Void.self)
     let number = state.withLock { state in
       state.lastPending += 1
       state.pending[state.lastPending] = { admission in
-        channel.eventLoop.execute { promise.completeWith(Result { try self.setUp(channel, peer, admission) }) }
+        channel.eventLoop.execute {
+          promise.completeWith(Result { try self.setUp(channel, peer, admission, adopting: handed) })
+        }
       }
       return state.lastPending
     }
@@ -176,7 +196,10 @@ final class ServerRun: Sendable {
   }
 
   /// Sets up a connection or refuses it.
-  private func setUp(_ channel: any Channel, _ peer: PeerCredentials, _ admission: ConnectionAdmission) throws {
+  private func setUp(
+    _ channel: any Channel, _ peer: PeerCredentials, _ admission: ConnectionAdmission,
+    adopting handed: ConnectionHandOver?
+  ) throws {
     let pipeline = channel.pipeline.syncOperations
     let allowance: Allowance?
     switch admission {
@@ -184,17 +207,18 @@ final class ServerRun: Sendable {
     case .admitted(let given): allowance = given
     case .pending: throw UnknownPeerError()
     }
-    let connection = Connection(peer: peer, allowance: allowance, eventLoop: channel.eventLoop)
+    let connection = Connection(peer: peer, allowance: allowance, eventLoop: channel.eventLoop, adopting: handed)
     let core = connection.makeCore(state.withLock { $0.settings })
-    let handler = ConnectionChannelHandler(core: core)
-    core.start(wire: handler, handler: makeHandler(connection))
-    let (isDraining, isCutOff) = state.withLock { state in
+    let program = makeHandler(connection)
+    let handler = makeWire(core, program, adopting: handed)
+    core.start(wire: handler, handler: program)
+    let (isDraining, isCutOff, isHandingOver) = state.withLock { state in
       state.connections[connection.id] = connection
       // The limits may have changed since the core was made.
       core.use(state.settings.limits)
-      return (state.isDraining, state.isCutOff)
+      return (state.isDraining, state.isCutOff, state.isHandingOver)
     }
-    acceptedContinuation.yield(connection)
+    connection.whenEnded { self.ended(connection) }
     do {
       try pipeline.addHandler(handler)
     } catch {
@@ -202,6 +226,12 @@ final class ServerRun: Sendable {
       throw error
     }
     // A connection that was accepted while a drain began is drained like the others.
-    if isCutOff { connection.close() } else if isDraining { connection.drain() }
+    if isCutOff {
+      connection.close()
+    } else if isHandingOver {
+      connection.beginHandOver()
+    } else if isDraining {
+      connection.drain()
+    }
   }
 }

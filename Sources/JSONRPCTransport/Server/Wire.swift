@@ -10,4 +10,22 @@ protocol Wire: AnyObject {
   func close()
   /// Ends the connection at once.
   func abort()
+  /// Takes the socket out of the wire, which ends without closing the connection. Returns `nil` if the peer has ended
+  /// it, or if it can't be continued elsewhere.
+  func detach() -> DetachedWire?
+}
+
+extension Wire {
+  /// Returns `nil`.
+  func detach() -> DetachedWire? { nil }
+}
+
+/// A connected socket without its wire.
+struct DetachedWire {
+  /// The socket, which the receiver must close.
+  let descriptor: CInt
+  /// The bytes that have arrived and are not handled yet.
+  let input: [UInt8]
+  /// The bytes that the kernel has not taken yet.
+  let unsent: ByteBuffer
 }

@@ -21,6 +21,19 @@ struct SubscriptionTable {
   var count: Int { byID.count }
   subscript(id: UInt64) -> Subscription? { byID[id] }
 
+  /// The subscriptions of a connection, in the order of their numbers.
+  func all(of session: ObjectIdentifier) -> [Subscription] {
+    (sessions[session]?.byName.values).map { $0.sorted { $0.id < $1.id } } ?? []
+  }
+
+  /// The number of subscriptions that a connection has had, from which the next name follows.
+  func made(of session: ObjectIdentifier) -> Int { sessions[session]?.made ?? 0 }
+
+  /// Sets the number of subscriptions that a connection has had in an earlier process.
+  mutating func setMade(_ count: Int, of session: ObjectIdentifier) {
+    sessions[session, default: Session()].made = max(made(of: session), count)
+  }
+
   func count(of session: ObjectIdentifier) -> Int { sessions[session]?.byName.count ?? 0 }
   func count(ofUser user: UInt32) -> Int { byUser[user] ?? 0 }
 
@@ -28,16 +41,18 @@ struct SubscriptionTable {
 
   /// Adds a subscription. `make` creates it from its number in the hub and from a name that no other subscription of
   /// the connection has had.
+  ///
+  /// - Parameter name: the name that it had in an earlier process.
   mutating func add(
-    to session: ObjectIdentifier, _ make: (_ id: UInt64, _ name: String) -> Subscription
+    to session: ObjectIdentifier, named name: String? = nil, _ make: (_ id: UInt64, _ name: String) -> Subscription
   ) -> Subscription {
     lastID += 1
-    sessions[session, default: Session()].made += 1
-    let made = make(lastID, "s\(sessions[session]?.made ?? 0)")
+    if name == nil { sessions[session, default: Session()].made += 1 }
+    let made = make(lastID, name ?? "s\(made(of: session))")
     byID[made.id] = made
     byUser[made.link.peer.user, default: 0] += 1
     if made.isOfStranger { strangers += 1 }
-    sessions[session]?.byName[made.name] = made
+    sessions[session, default: Session()].byName[made.name] = made
     return made
   }
 

@@ -56,8 +56,8 @@ public final class Gateway: Sendable {
   let clock: MonotonicClock
   private let lanes = WriteLanes()
   private let logger: Logger
-  private let events: EventHub
-  private let delegates: Delegates
+  let events: EventHub
+  let delegates: Delegates
   private let registry: InstanceRegistry
   let operations: Operations
 

@@ -35,7 +35,7 @@ public final class Availability: Sendable {
   /// Waits for the first `serve` or `fail`.
   ///
   /// - Throws: `CancellationError`; `shuttingDown` if the drain begins first.
-  func waitForStart(unless drain: Drain) async throws {
+  public func waitForStart(unless drain: Drain) async throws {
     if start.result == nil { try await drain.repeatable { [start] in try await start.value() } }
   }
 }

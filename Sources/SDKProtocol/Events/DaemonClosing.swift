@@ -2,10 +2,12 @@
 
 public import JSONRPC
 
-/// `daemon.closing`: the daemon is stopping. The client should connect again later.
+/// `daemon.closing`: the daemon is stopping and closes this connection. The client should connect again later. A
+/// restart that keeps connections does not send it.
 public enum DaemonClosing: RPCNotification {
   public static let name = "daemon.closing"
-  public static let summary = "The daemon stops; connect again and resume from the last cursor."
+  public static let summary =
+    "The daemon stops and closes this connection; connect again and resume from the last cursor."
 
   /// The params of `daemon.closing`.
   public struct Params: RPCValue {

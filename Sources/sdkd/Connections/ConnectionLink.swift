@@ -14,6 +14,9 @@ final class ConnectionLink: ClientLink {
     peer = Peer(connection.peer, user: connection.allowance?.user.user ?? connection.peer.uid)
   }
 
+  /// The peer's process if it was looked at, or if it never can be; otherwise `nil`.
+  var seenProcess: PeerProcess? { connection.peer.process?.isSeen == false ? nil : peer.process }
+
   var unsentBytes: Int { connection.outboundBytes }
   var isClosed: Bool { connection.isClosed }
   var isStranger: Bool { connection.allowance?.isPooled ?? false }
@@ -33,13 +36,15 @@ final class ConnectionLink: ClientLink {
 /// A connection handler that passes requests to the gateway.
 final class ControlHandler: ConnectionHandler {
   private let gateway: Gateway
+  private let link: ConnectionLink
   private let session: ClientSession
   private let onClose: @Sendable () -> Void
 
   init(_ connection: Connection, gateway: Gateway, onClose: @escaping @Sendable () -> Void) {
     self.gateway = gateway
     self.onClose = onClose
-    session = ClientSession(link: ConnectionLink(connection))
+    link = ConnectionLink(connection)
+    session = ClientSession(link: link)
   }
 
   func prepare(_ request: RPCRequest) -> RPCRequest { gateway.prepare(request) }
@@ -54,6 +59,14 @@ final class ControlHandler: ConnectionHandler {
     else { return nil }
     return call
   }
+
+  func handOver() async -> JSON? {
+    guard var state = await gateway.handOver(session)?.objectValue else { return nil }
+    state[HandedPeer.member] = link.seenProcess.map(HandedPeer.json)
+    return .object(state)
+  }
+
+  func adopt(_ state: JSON) async { await gateway.adopt(state, session) }
 
   func closed() {
     onClose()
@@ -92,5 +105,38 @@ extension PeerProcess {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink(link, &path, path.count)
     return count > 0 ? String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+  }
+}
+
+/// The peer of a connection on its way to the next daemon. Its unit stays the one in which it was first seen, although
+/// its process may have ended since.
+enum HandedPeer {
+  /// The member of a connection's state with the peer's process.
+  static let member = "process"
+
+  /// Returns the process of a peer as JSON.
+  static func json(of process: PeerProcess) -> JSON {
+    var object = JSONObject()
+    object["unit"] = process.unit.map(JSON.string)
+    object["userUnit"] = process.userUnit.map { ["unit": .string($0.unit), "uid": JSON(Int($0.uid))] }
+    object["executable"] = process.executable.map(JSON.string)
+    return .object(object)
+  }
+
+  /// Returns the credentials of a peer with the process as it was seen first. One that was not seen is still pinned.
+  static func identify(_ peer: PeerCredentials, _ state: ConnectionHandOver) -> PeerCredentials {
+    guard let seen = state.program[member] else { return peer }
+    return PeerCredentials(
+      pid: peer.pid, uid: peer.uid, gid: peer.gid, groups: peer.groups,
+      process: PinnedProcess(pid: peer.pid, seen: process(in: seen)))
+  }
+
+  private static func process(in json: JSON) -> PeerProcess {
+    let user = json["userUnit"]
+    let uid = user?["uid"]?.intValue.flatMap { UInt32(exactly: $0) }
+    return PeerProcess(
+      unit: json["unit"]?.stringValue,
+      userUnit: user?["unit"]?.stringValue.flatMap { unit in uid.map { .init(unit: unit, uid: $0) } },
+      executable: json["executable"]?.stringValue)
   }
 }

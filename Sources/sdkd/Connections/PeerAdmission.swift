@@ -41,8 +41,11 @@ final class PeerAdmission: Sendable {
   func user(of peer: PeerCredentials) -> UInt32 { registry.access.names.user(of: peer.uid) }
 
   /// Decides about a connection. Waits for nothing: if the unit of the peer decides, the result is `pending`.
-  func admit(_ credentials: PeerCredentials) -> ConnectionAdmission {
-    guard headroom.isThere(after: credentials.highestDescriptor) else {
+  ///
+  /// - Parameter isAdopted: whether the connection was accepted by an earlier process. The limits on the number of
+  ///   connections hold for it, and not those on the rate.
+  func admit(_ credentials: PeerCredentials, isAdopted: Bool = false) -> ConnectionAdmission {
+    guard isAdopted || headroom.isThere(after: credentials.highestDescriptor) else {
       let message = "The daemon has no file descriptors for another connection; try again later, or raise LimitNOFILE=."
       return .refused(SDKError(.limit, .rateLimit, message, retryAfter: 1).rpcError)
     }
@@ -51,14 +54,14 @@ final class PeerAdmission: Sendable {
     if isAdmin == true { return .admitted(nil) }
     let relation = known.withLock { $0.peers.relation(to: peer) }
     guard isAdmin == nil || relation == .dependsOnUnit, begin() else {
-      return count(credentials, isStranger: relation != .known)
+      return count(credentials, isStranger: relation != .known, isAdopted)
     }
-    return .pending { [self] in await decide(credentials, peer, isStranger: relation != .known) }
+    return .pending { [self] in await decide(credentials, peer, isStranger: relation != .known, isAdopted) }
   }
 
   /// Decides about a connection after its process was looked up.
   private func decide(
-    _ credentials: PeerCredentials, _ peer: Peer, isStranger: Bool
+    _ credentials: PeerCredentials, _ peer: Peer, isStranger: Bool, _ isAdopted: Bool
   ) async -> ConnectionAdmission {
     defer { known.withLock { $0.pending -= 1 } }
     let seen = Promise<Void>()
@@ -67,10 +70,10 @@ final class PeerAdmission: Sendable {
       seen.resolve(.success(()))
     }
     do { try await withTimeout(Self.patience) { try await seen.value() } } catch {
-      return count(credentials, isStranger: isStranger)
+      return count(credentials, isStranger: isStranger, isAdopted)
     }
     if registry.access.isAdmin(peer) { return .admitted(nil) }
-    return count(credentials, isStranger: known.withLock { $0.peers.relation(to: peer) != .known })
+    return count(credentials, isStranger: known.withLock { $0.peers.relation(to: peer) != .known }, isAdopted)
   }
 
   private func begin() -> Bool {
@@ -81,8 +84,9 @@ final class PeerAdmission: Sendable {
     }
   }
 
-  private func count(_ peer: PeerCredentials, isStranger: Bool) -> ConnectionAdmission {
-    allowances.admit(user(of: peer), isStranger: isStranger, at: NIODeadline.now().uptimeNanoseconds)
+  private func count(_ peer: PeerCredentials, isStranger: Bool, _ isAdopted: Bool) -> ConnectionAdmission {
+    allowances.admit(
+      user(of: peer), isStranger: isStranger, isAdopted: isAdopted, at: NIODeadline.now().uptimeNanoseconds)
   }
 
   /// Takes over changed rules, also for open connections. Does nothing if the rules are the same as before.

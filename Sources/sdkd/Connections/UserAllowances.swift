@@ -50,8 +50,9 @@ final class UserAllowances: Sendable {
   ///
   /// - Parameters:
   ///   - uid: the user that the peer counts for.
+  ///   - isAdopted: whether an earlier process has accepted the connection, which then counts for no rate.
   ///   - now: nanoseconds on the clock of the event loops.
-  func admit(_ uid: UInt32, isStranger: Bool, at now: UInt64) -> ConnectionAdmission {
+  func admit(_ uid: UInt32, isStranger: Bool, isAdopted: Bool = false, at now: UInt64) -> ConnectionAdmission {
     state.withLock { state in
       let limits = state.limits
       if state.users.count >= state.connections + Self.roomForResting, state.users[uid] == nil {
@@ -61,10 +62,10 @@ final class UserAllowances: Sendable {
       if user.connections >= limits.perUser {
         return refused("This user has \(limits.perUser) connections already; close one first.")
       }
-      if let refusal = user.share.takeConnection(at: now) { return .refused(refusal) }
+      if !isAdopted, let refusal = user.share.takeConnection(at: now) { return .refused(refusal) }
       state.users[uid] = user
       if isStranger {
-        if let refusal = common.strangers.takeConnection(at: now) { return .refused(refusal) }
+        if !isAdopted, let refusal = common.strangers.takeConnection(at: now) { return .refused(refusal) }
         if state.strangers >= limits.strangers {
           return refused(
             "Callers without a role on any instance have \(limits.strangers) connections already; try again later.")

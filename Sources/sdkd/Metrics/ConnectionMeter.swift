@@ -5,6 +5,7 @@ import Synchronization
 /// A counter of connections.
 final class ConnectionMeter: Sendable {
   private let opened: (admin: Counter, other: Counter)
+  private let handedOver: (kept: Counter, closed: Counter)
   private let openAdmins = Atomic(0)
   private let openOthers = Atomic(0)
 
@@ -13,6 +14,10 @@ final class ConnectionMeter: Sendable {
       Counter(label: MetricFamily.connectionsOpened.name, dimensions: [("role", role)], factory: registry)
     }
     opened = (counter("admin"), counter("other"))
+    func handed(_ outcome: String) -> Counter {
+      Counter(label: MetricFamily.connectionsHandedOver.name, dimensions: [("outcome", outcome)], factory: registry)
+    }
+    handedOver = (handed("kept"), handed("closed"))
     registry.collect { [weak self] in self?.samples ?? [] }
   }
 
@@ -29,6 +34,12 @@ final class ConnectionMeter: Sendable {
   func began(isAdmin: Bool) {
     (isAdmin ? opened.admin : opened.other).increment()
     change(isAdmin: isAdmin, by: 1)
+  }
+
+  /// Counts the connections that the former daemon left.
+  func handedOver(_ kept: Int, _ closed: Int) {
+    handedOver.kept.increment(by: Int64(clamping: kept))
+    handedOver.closed.increment(by: Int64(clamping: closed))
   }
 
   func ended(isAdmin: Bool) { change(isAdmin: isAdmin, by: -1) }

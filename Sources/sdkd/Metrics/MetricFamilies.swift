@@ -15,8 +15,13 @@ extension MetricFamily {
     "sdkd_connections_opened", .counter, labels: ["role"], "Connections that were admitted.")
   static let connectionsRefused = MetricFamily(
     "sdkd_connections_refused", .counter, labels: ["reason"], "Connections that were refused, by reason.")
+  static let connectionsHandedOver = MetricFamily(
+    "sdkd_connections_handed_over", .counter, labels: ["outcome"],
+    "Connections that the former daemon left to this one: kept, or closed because they can't be continued.")
 
-  static let aboutCalls = [calls, callDuration, callsInFlight, connections, connectionsOpened, connectionsRefused]
+  static let aboutCalls = [
+    calls, callDuration, callsInFlight, connections, connectionsOpened, connectionsRefused, connectionsHandedOver,
+  ]
 
   /// The upper bounds, in seconds, of the buckets for call durations: from 10 µs, a cached token, to 30 s, a vendor
   /// that doesn't respond.

@@ -6,6 +6,7 @@ import NIOPosix
 import SDKInstances
 import SDKProtocol
 import ServiceLifecycle
+import StateStore
 import Systemd
 
 /// A service for the control socket. On shutdown it stops accepting and notifies subscribers. Requests in progress end
@@ -24,6 +25,11 @@ struct ListenerService: Service {
   let meter: ConnectionMeter
   let notifier: Notifier
   let socketFile: ControlSocketFile?
+  let registry: InstanceRegistry
+  let database: SQLiteStateStore?
+  let handOver: HandOver
+  /// The connections of the former daemon.
+  let handed: [HandedConnection]
   /// Ends the requests to vendors that are in progress.
   let hangUp: @Sendable () async -> Void
   private var grace: Double { live.current.shutdown.grace / .seconds(1) }
@@ -34,7 +40,8 @@ struct ListenerService: Service {
 
   func run() async throws {
     try await withGracefulShutdownHandler {
-      try await listener.run(on: group, settings: settings, admit: admit) { connection in
+      let former = await adoption
+      try await listener.run(on: group, settings: settings, admit: admit, adopting: former) { connection in
         let allowance = connection.allowance
         meter.began(isAdmin: allowance == nil)
         return ControlHandler(connection, gateway: gateway) {
@@ -44,11 +51,18 @@ struct ListenerService: Service {
       }
     } onGracefulShutdown: {
       socketFile?.end()
-      notifier.stopping(
-        status: "stopping: finishing \(gateway.callsInProgress) calls of \(meter.open) connections, at most \(grace) s")
+      let isReplaced = handOver.isRequested
+      let counts = "\(gateway.callsInProgress) calls of \(meter.open) connections, at most \(grace) s"
+      if isReplaced {
+        notifier.status("restarting in place: finishing \(counts)")
+      } else {
+        notifier.stopping(status: "stopping: finishing \(counts)")
+      }
       // Calls that are cancelled after the grace, and the last commits, take additional time.
       notifier.extendTimeout(microseconds: UInt64((grace + 15) * 1_000_000))
-      operations.start { await drain() }
+      operations.start {
+        if handOver.isPossible { await handOverConnections(keepsFile: isReplaced) } else { await drain() }
+      }
       // A connection ends with its last call, and a call may wait for its vendor even when its caller is gone.
       operations.startBackground { [grace, hangUp] in
         do { try await Task.sleep(for: .seconds(grace)) } catch { return }
@@ -66,6 +80,33 @@ struct ListenerService: Service {
     listener.drain(grace: .seconds(grace))
     operations.drain.begin()
     bridge.stop()
+  }
+
+  /// Leaves the connections to the next daemon. Those whose calls can't end within the grace are closed.
+  private func handOverConnections(keepsFile: Bool) async {
+    // First, so that the connections keep what the next lines end.
+    let isRunning = listener.beginHandOver(keepsFile: keepsFile)
+    operations.drain.begin()
+    bridge.stop()
+    // After the grace, the calls whose requests are ended then still answer.
+    let time = Duration.seconds(grace) + .milliseconds(750)
+    handOver.pack(isRunning ? await listener.handOver(within: time) : handed, database)
+  }
+
+  /// The connections of the former daemon, with the rules and limits that hold now. Waits until the instances are
+  /// restored, because the rules of the instances decide who is a stranger; `nil` for no connections.
+  private var adoption: Adoption? {
+    get async {
+      guard !handed.isEmpty else {
+        handOver.report(kept: 0, meter.handedOver)
+        return nil
+      }
+      try? await registry.availability.waitForStart(unless: operations.drain)
+      await admission.update([])
+      return Adoption(
+        handed, identify: HandedPeer.identify, admit: { reported(admission.admit($0, isAdopted: true), $0) },
+        whenDone: { handOver.report(kept: $0, meter.handedOver) })
+    }
   }
 
   private func admit(_ peer: PeerCredentials) -> ConnectionAdmission {

@@ -38,7 +38,7 @@ struct FuzzTarget: Sendable {
   static let all: [FuzzTarget] =
     [
       json, frames, connection, jwt, http, bayeux, webSocket, provider, configuration, instanceFile, values, urls,
-      supplied, echo, access, subordinates, processes, journal, stored, metrics, shares, activation,
+      supplied, echo, access, subordinates, processes, journal, stored, metrics, shares, activation, handOver,
     ] + kinds
 }
 

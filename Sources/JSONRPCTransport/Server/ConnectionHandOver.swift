@@ -1,0 +1,142 @@
+internal import Glibc
+public import JSONRPC
+
+/// The state of a connection on its way from one process to another.
+public struct ConnectionHandOver: Sendable, Hashable {
+  /// The inode of the socket, by which the receiver finds its descriptor.
+  public var inode: UInt64
+  /// The framing; `nil` if the peer has not chosen it.
+  public var framing: Framing?
+  /// The bytes that were read and not handled.
+  public var input: [UInt8]
+  /// The bytes that the kernel has not taken, perhaps from the middle of a message.
+  public var output: [UInt8]
+  /// The texts of the requests that were accepted and not run, in order.
+  public var requests: [[UInt8]]
+  /// The number of the last request that was sent to the peer.
+  public var lastQuestion: UInt64
+  /// The start time of the peer's process, in clock ticks since boot, if the kernel has no descriptor of the process;
+  /// `nil` if it was not pinned, or what is known of it is in `program`.
+  public var processStart: UInt64?
+  /// The program's own state of the connection.
+  public var program: JSON
+
+  /// Creates a state.
+  public init(
+    inode: UInt64, framing: Framing?, input: [UInt8], output: [UInt8], requests: [[UInt8]], lastQuestion: UInt64,
+    processStart: UInt64? = nil, program: JSON
+  ) {
+    self.inode = inode
+    self.framing = framing
+    self.input = input
+    self.output = output
+    self.requests = requests
+    self.lastQuestion = lastQuestion
+    self.processStart = processStart
+    self.program = program
+  }
+
+  /// Returns the inode of a socket; 0 if the descriptor is none.
+  public static func inode(of descriptor: CInt) -> UInt64 {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return 0 }
+    return UInt64(status.st_ino)
+  }
+}
+
+/// The form in which states are passed on: for each a line of JSON with the lengths of `input` and `output`, which follow
+/// as they are.
+extension ConnectionHandOver {
+  /// The state as bytes.
+  public var encoded: [UInt8] {
+    var bytes = JSONWriter.bytes(of: header)
+    bytes.reserveCapacity(bytes.count + 1 + input.count + output.count)
+    bytes.append(UInt8(ascii: "\n"))
+    bytes += input
+    bytes += output
+    return bytes
+  }
+
+  /// Numbers that don't fit into a double are strings.
+  private var header: JSON {
+    [
+      "inode": .string("\(inode)"), "framing": framing.map { JSON.string($0.name) } ?? .null,
+      "input": JSON(input.count), "output": JSON(output.count),
+      "requests": .array(requests.map { .string(String(decoding: $0, as: UTF8.self)) }),
+      "lastQuestion": .string("\(lastQuestion)"),
+      "processStart": processStart.map { JSON.string("\($0)") } ?? .null, "program": program,
+    ]
+  }
+
+  /// Reads states that follow one another. Leaves out those with a member that is missing or invalid, and everything
+  /// after one whose length can't be read. Unknown members are ignored.
+  public static func decode(_ bytes: [UInt8]) -> [ConnectionHandOver] {
+    var (rest, states) = (bytes[...], [ConnectionHandOver]())
+    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+      guard let header = try? JSONParser.parse(rest[..<end], .ownText) else { break }
+      rest = rest[(end + 1)...]
+      guard let input = header["input"]?.intValue, let output = header["output"]?.intValue, input >= 0, output >= 0,
+        input <= rest.count, output <= rest.count - input
+      else { break }
+      let state = ConnectionHandOver(
+        header: header, input: Array(rest.prefix(input)), output: Array(rest.dropFirst(input).prefix(output)))
+      if let state { states.append(state) }
+      rest = rest.dropFirst(input + output)
+    }
+    return states
+  }
+
+  private init?(header: JSON, input: [UInt8], output: [UInt8]) {
+    guard let inode = header["inode"]?.stringValue.flatMap({ UInt64($0) }), inode > 0,
+      let lastQuestion = header["lastQuestion"]?.stringValue.flatMap({ UInt64($0) }),
+      let texts = header["requests"]?.arrayValue, let program = header["program"], let name = header["framing"]
+    else { return nil }
+    let requests = texts.compactMap { $0.stringValue.map { Array($0.utf8) } }
+    guard requests.count == texts.count else { return nil }
+    let start = header["processStart"]?.stringValue
+    let processStart = start.flatMap { UInt64($0) }
+    guard (start == nil) == (processStart == nil) else { return nil }
+    var framing: Framing?
+    if !name.isNull {
+      guard let known = name.stringValue.flatMap(Framing.init(name:)) else { return nil }
+      framing = known
+    }
+    self.init(
+      inode: inode, framing: framing, input: input, output: output, requests: requests, lastQuestion: lastQuestion,
+      processStart: processStart, program: program)
+  }
+}
+
+extension Framing {
+  /// The name of a framing in which a connection can be handed over.
+  fileprivate var name: String {
+    switch self {
+    case .lines: "lines"
+    case .headers: "headers"
+    case .http: "http"
+    case .foreign: "foreign"
+    }
+  }
+
+  fileprivate init?(name: String) {
+    switch name {
+    case "lines": self = .lines
+    case "headers": self = .headers
+    default: return nil
+    }
+  }
+}
+
+/// A connection that was taken out of a process.
+public struct HandedConnection: Sendable {
+  /// The socket, which belongs to the receiver of this value.
+  public let descriptor: Int32
+  /// Everything else.
+  public let state: ConnectionHandOver
+
+  /// Creates a connection.
+  public init(descriptor: Int32, state: ConnectionHandOver) {
+    self.descriptor = descriptor
+    self.state = state
+  }
+}

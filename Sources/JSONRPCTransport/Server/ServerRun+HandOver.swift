@@ -1,0 +1,110 @@
+internal import JSONRPC
+internal import NIOCore
+internal import NIOPosix
+internal import Synchronization
+
+/// The hand-over of a listener's connections to another process, and their adoption there.
+extension ServerRun {
+  /// A connection of another process that is set up here.
+  struct Adopted: Sendable {
+    let program: any ConnectionHandler
+    let wire: NIOLoopBound<ConnectionChannelHandler>
+    let handed: ConnectionHandOver
+  }
+
+  /// Stops accepting and reading, and keeps the requests that are not run from now on.
+  func beginHandOver(keepsFile: Bool) {
+    let connections = state.withLock { state in
+      state.isDraining = true
+      state.isHandingOver = true
+      state.keepsFile = keepsFile
+      return Array(state.connections.values)
+    }
+    drainContinuation.finish()
+    for connection in connections { connection.beginHandOver() }
+  }
+
+  /// Takes the connections out of this process. Those whose requests in progress take longer than `time` are closed.
+  func handOver(within time: Duration) async -> [HandedConnection] {
+    for await _ in acceptingEnded {}
+    var programs: [(Connection, JSON)] = []
+    for (connection, handler) in await settled(connections, within: time) {
+      if let program = await handler.handOver() { programs.append((connection, program)) } else { connection.close() }
+    }
+    let packed = Mutex<[HandedConnection]>([])
+    await onLoops(programs, { $0.0.eventLoop }) { connection, program in
+      if let handed = connection.pack(program) {
+        packed.withLock { $0.append(handed) }
+      } else {
+        connection.close()
+      }
+    }
+    return packed.withLock { $0 }
+  }
+
+  /// Waits until connections have no request in progress, and returns them with the program's handlers.
+  private func settled(
+    _ connections: [Connection], within time: Duration
+  ) async -> [(Connection, any ConnectionHandler)] {
+    let (results, continuation) = AsyncStream.makeStream(of: (Connection, (any ConnectionHandler)?).self)
+    await onLoops(connections, \.eventLoop) { connection in
+      connection.whenSettled(within: time) { continuation.yield((connection, $0)) }
+    }
+    var settled: [(Connection, any ConnectionHandler)] = []
+    var iterator = results.makeAsyncIterator()
+    for _ in connections {
+      guard let (connection, handler) = await iterator.next() else { break }
+      if let handler { settled.append((connection, handler)) } else { connection.close() }
+    }
+    return settled
+  }
+
+  /// Runs `body` for each element on its event loop, in one step for all elements of a loop.
+  private func onLoops<Element: Sendable>(
+    _ elements: [Element], _ loop: (Element) -> any EventLoop, _ body: @escaping @Sendable (Element) -> Void
+  ) async {
+    for some in Dictionary(grouping: elements, by: { ObjectIdentifier(loop($0)) }).values {
+      try? await loop(some[0]).submit { for element in some { body(element) } }.get()
+    }
+  }
+
+  /// Sets up the connections that another process has handed over. Returns when all go on or are refused.
+  func adopt(_ adoption: Adoption) async {
+    let setUps = adoption.connections.map { handed in
+      ClientBootstrap(group: group)
+        .channelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture { () throws -> PeerCredentials in
+            // As in `makeBootstrap`, in one step.
+            let options = channel.syncOptions
+            try options?.setOption(.allowRemoteHalfClosure, value: true)
+            try options?.setOption(.maxMessagesPerRead, value: 1)
+            try options?.setOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
+            return try self.peer(of: channel)
+          }
+          .flatMapThrowing { adoption.identify($0.pinned(byStart: handed.state.processStart), handed.state) }
+          .flatMap { peer in self.admit(peer, channel, adopting: handed.state, by: adoption.admit) }
+        }
+        .withConnectedSocket(handed.descriptor).map { _ in }
+    }
+    try? await EventLoopFuture.andAllComplete(setUps, on: group.next()).get()
+    let adopted = state.withLock { state in
+      defer { state.adopted = [] }
+      return state.adopted
+    }
+    for connection in adopted { await connection.program.adopt(connection.handed.program) }
+    await onLoops(adopted, \.wire.eventLoop) { $0.wire.value.begin(repeating: $0.handed.requests) }
+    adoption.whenDone(adopted.count)
+  }
+
+  /// Makes the wire of a connection. One that was handed over begins when the program has continued its state.
+  func makeWire(
+    _ core: ConnectionCore, _ program: any ConnectionHandler, adopting handed: ConnectionHandOver?
+  ) -> ConnectionChannelHandler {
+    guard let handed else { return ConnectionChannelHandler(core: core) }
+    core.adopt(handed)
+    let handler = ConnectionChannelHandler(core: core, input: handed.input)
+    let wire = NIOLoopBound(handler, eventLoop: core.eventLoop)
+    state.withLock { $0.adopted.append(Adopted(program: program, wire: wire, handed: handed)) }
+    return handler
+  }
+}

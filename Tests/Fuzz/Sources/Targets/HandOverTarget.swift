@@ -1,0 +1,21 @@
+import JSONRPC
+import JSONRPCTransport
+
+@testable import SDKInstances
+
+extension FuzzTarget {
+  /// The opened state of a bag: the connections that the former daemon has left.
+  static let handOver = FuzzTarget("handover") { input in
+    let states = ConnectionHandOver.decode(input.bytes)
+    require(states.count < input.lines.count, "There are more connections than lines.")
+    let encoded = states.flatMap(\.encoded)
+    require(ConnectionHandOver.decode(encoded) == states, "States are not read as they were written.")
+    for state in states {
+      require(state.inode > 0, "A connection has no socket.")
+      let size = state.input.count + state.output.count
+      require(size <= input.bytes.count, "A connection has more bytes than the bag.")
+      guard let session = try? JSONValueDecoder.decode(HandedSession.self, from: state.program) else { continue }
+      for item in session.subscriptions.items { _ = item.instances?.compactMap { InstanceID($0) } }
+    }
+  }
+}
