@@ -1,5 +1,6 @@
 import JSONRPC
 import JSONRPCTransport
+import SDKProtocol
 
 @testable import SDKInstances
 
