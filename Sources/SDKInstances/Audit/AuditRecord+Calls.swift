@@ -50,7 +50,9 @@ extension AuditRecord {
 
 extension EndedCall {
   /// A description of the caller from data that the caller can't choose.
-  fileprivate var caller: String { "uid \(peer.uid) (pid \(peer.pid))" }
+  fileprivate var caller: String {
+    "uid \(peer.uid) (\(process.unit.map { "\($0), " } ?? "")pid \(peer.pid))"
+  }
 
   fileprivate var what: String {
     guard let method else { return "a connection" }

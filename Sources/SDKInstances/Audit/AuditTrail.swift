@@ -33,7 +33,10 @@ public final class AuditTrail: CallObserver {
   private func observe(_ call: borrowing EndedCall, _ rule: AuditRule) {
     if let error = call.failure {
       if AuditRule.refusals.contains(error.reason) {
-        count(call, .refusal, what: error.reason, program: nil) { .refusal(error, call, kind: self.kind(of: call)) }
+        // By the unit, which the caller can't choose, and not by the program, whose name it can.
+        count(call, .refusal, what: error.reason, program: PeerProcess(unit: call.process.unit)) {
+          .refusal(error, call, kind: self.kind(of: call))
+        }
       } else if rule == .each, !AuditRule.isNoCall(error) {
         record(call)
       }

@@ -78,6 +78,19 @@ struct AuditTrailTests {
     #expect(written.all.last?.fields[.count] == "199")
   }
 
+  @Test func `Refusals count by system unit, which a caller can't choose, and not by program`() {
+    let trail = trail
+    let denied = SDKError.accessDenied("no").rpcError
+    for (unit, program) in [
+      ("session-1.scope", "sh"), ("session-1.scope", "made-up"), ("other.service", "sh"), ("other.service", "sh"),
+    ] {
+      let process = PeerProcess(unit: unit, executable: "/usr/bin/\(program)")
+      trail.observation(of: TokenGet.self)?(call(TokenGet.self, process: process, failure: denied))
+    }
+    #expect(written.all.map { $0.fields[.peerUnit] } == ["session-1.scope", "other.service"])
+    #expect(written.all.last?.message.contains("(other.service, pid ") == true)
+  }
+
   @Test func `A process is looked at without a lock that other calls need, and not on an event loop`() {
     let trail = trail
     let looks = Records<Int>()
