@@ -383,6 +383,13 @@ def vendors(browser, kiosk):
     eventually("the desk shows the user", lambda: browser.run(text) == "carol")
     browser.run("document.getElementById('logout').click();")
     eventually("the desk is empty again", lambda: browser.run(text) == "Please sign in")
+    # What the administrator must repair is on the page.
+    with open(kiosk.list, "w") as file:
+        file.write("{")
+    browser.open(f"{kiosk.site.origin()}/front-desk.html")
+    note = "return document.getElementById('note').textContent;"
+    eventually("the desk shows the error", lambda: "(invalidConfiguration: The list of" in browser.run(note))
+    kiosk.allow("front-desk")
 
 
 PARTS = [("signs in and out, and follows over restarts", visit), ("keeps a delegate over a restart", delegate),

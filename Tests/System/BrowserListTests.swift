@@ -2,9 +2,10 @@ import Testing
 
 /// `/etc/sdkd/browser.json` of the installed package, which browsers read as their own user.
 @Suite struct BrowserListTests {
-  /// A command that gives the host its page's origin, as the user of the browser.
+  /// A command that gives the host its page's origin, as the user of the browser, and prints the answer without its length.
   private static let host =
     #"printf '\042\0\0\0{"origin":"https://kiosk.example"}' | runuser -u kiosk -- /usr/libexec/sdkd-browser-host"#
+    + " | tail -c +5"
 
   private static let check = ["runuser", "-u", "kiosk", "--", "sdkctl", "browser", "check", "-o", "json"]
 

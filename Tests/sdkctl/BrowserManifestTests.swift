@@ -75,6 +75,21 @@ struct BrowserManifestTests {
     #expect(list.mistakes.isEmpty, "\(list.mistakes)")
   }
 
+  @Test("The sample list is that of the guide, has no mistake, and lists what a kiosk's steps need")
+  func sample() throws {
+    let packaging = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Packaging")
+    let text = try Data(contentsOf: packaging.appendingPathComponent("examples/browser/browser.json"))
+    let list = BrowserManifest(text: Array(text))
+    #expect(list.mistakes.isEmpty, "\(list.mistakes)")
+    let rights = try #require(list.rights(of: "https://kiosk.example"))
+    #expect(Set(["session.open", "token.get", "token.reject", "messaging.loginUser"]).isSubset(of: rights.methods))
+    #expect(rights.events.contains("identityWiped"))
+    let guide = try String(contentsOf: packaging.appendingPathComponent("documentation/browser.md"), encoding: .utf8)
+    let block = try #require(guide.firstMatch(of: /```json\n((?s).*?)```/)?.1)
+    #expect(try JSONParser.parse(String(block)) == JSONParser.parse(Array(text)))
+  }
+
   @Test("The first folder or file on a path that others may not use is found")
   func obstacles() throws {
     let folder = "/tmp/list-\(UUID().uuidString)"
