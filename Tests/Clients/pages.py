@@ -1,5 +1,5 @@
 """Pages in real browsers, with the extension, the host program and the real daemon."""
-import base64, functools, http.server, json, os, re, struct, subprocess, threading
+import base64, functools, http.server, json, os, re, shutil, struct, subprocess, threading
 
 import checks
 from browsers import BROWSERS, EXTENSION, FIREFOX_EXTENSIONS
@@ -383,6 +383,13 @@ def vendors(browser, kiosk):
     eventually("the desk shows the user", lambda: browser.run(text) == "carol")
     browser.run("document.getElementById('logout').click();")
     eventually("the desk is empty again", lambda: browser.run(text) == "Please sign in")
+    # What the administrator must repair is on the page.
+    with open(kiosk.list, "w") as file:
+        file.write("{")
+    browser.open(f"{kiosk.site.origin()}/front-desk.html")
+    note = "return document.getElementById('note').textContent;"
+    eventually("the desk shows the error", lambda: "(invalidConfiguration: The list of" in browser.run(note))
+    kiosk.allow("front-desk")
 
 
 PARTS = [("signs in and out, and follows over restarts", visit), ("keeps a delegate over a restart", delegate),
@@ -434,6 +441,29 @@ def unpacked(binaries):
             browser.close()
 
 
+def unreadable(kiosk):
+    """A list in a folder that the browser's user may not enter."""
+    folder = os.path.join(kiosk.world.folder, "closed")
+    os.mkdir(folder, 0o700)
+    path = os.path.join(folder, "browser.json")
+    shutil.copy(kiosk.list, path)
+
+    def run(before, verb, *words, input=b""):
+        line = [*before, kiosk.sdkctl, "browser", verb, "--manifest", path, "--socket", kiosk.world.socket, *words]
+        return subprocess.run(line, input=input, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+
+    other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    done = run(other, "check")
+    obstacle, hint = f"may not enter the folder {folder}.".encode(), f"hint: chmod o+x {folder}\n".encode()
+    assert done.returncode == 1 and obstacle in done.stderr and hint in done.stderr, done
+    first = json.dumps({"sdkd": "origin", "origin": kiosk.site.origin()}).encode()
+    done = run(other, "host", input=struct.pack("=I", len(first)) + first)
+    assert b'"reason":"invalidConfiguration"' in done.stdout and obstacle in done.stdout and hint in done.stderr, done
+    # Root can read it, and is warned that others can't.
+    done = run([], "check", "--host-program", kiosk.host, "--root", kiosk.root, "-o", "json")
+    assert done.returncode == 0 and b"others " + obstacle in done.stdout, done
+
+
 def written(binaries):
     with Kiosk(binaries) as kiosk:
         words = [*kiosk.words("check"), "--socket", kiosk.world.socket, "-o", "json"]
@@ -452,15 +482,17 @@ def written(binaries):
         os.symlink(kiosk.host, kiosk.root + kiosk.host)
         check(0, "It has all listed instances and methods.")
         kiosk.allow("front-desk", "ghost")
-        check(1, "There is no instance ghost for you")
+        check(1, "There is no instance ghost for you", "Rules with unit: count only inside that unit")
         kiosk.allow("front-desk", **{"https://other.example": {"instances": ["front-desk"], "methods": ["messaging.nothing"]}})
         check(1, "is not what sdkctl browser write would write", "The daemon has no method messaging.nothing")
         kiosk.allow("front-desk", **{"http://other.example": {"instances": ["front-desk"]}})
-        check(78, "http:// is for localhost only")
+        check(78, "http:// is for localhost and 127.0.0.1 only")
         kiosk.allow("front-desk")
         os.chmod(kiosk.list, 0o666)
         check(1, "can be changed by others")
         os.chmod(kiosk.list, 0o644)
+        if os.geteuid() == 0:
+            unreadable(kiosk)
         kiosk.world.end()
         check(1, "No daemon answers")
         kiosk.world.start()

@@ -142,7 +142,8 @@ struct DoctorMachineTests {
     base_url = "https://example.zendesk.com"
     END
     chgrp -R sdkd /etc/sdkd
-    chmod 750 /etc/sdkd /etc/sdkd/instances.d
+    chmod 751 /etc/sdkd
+    chmod 750 /etc/sdkd/instances.d
     chmod 640 /etc/sdkd/sdkd.toml /etc/sdkd/instances.d/desk.toml
     sh -c "$fault"
     "$@" || true

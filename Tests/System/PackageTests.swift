@@ -42,7 +42,7 @@ import Testing
       )
       #expect(
         rights.output == """
-          root:sdkd 750 /etc/sdkd
+          root:sdkd 751 /etc/sdkd
           root:sdkd 640 /etc/sdkd/sdkd.toml
           root:sdkd 750 /etc/sdkd/instances.d
           root:sdkd 750 /etc/sdkd/sdkd.toml.d

@@ -1,3 +1,5 @@
+import Foundation
+import Glibc
 import JSONRPC
 import Testing
 
@@ -71,6 +73,39 @@ struct BrowserManifestTests {
       "https://a.b": ["instances": ["desk"], "methods": ["messaging.loginUser", "delegate.attach"]]
     ])
     #expect(list.mistakes.isEmpty, "\(list.mistakes)")
+  }
+
+  @Test("The sample list is that of the guide, has no mistake, and lists what a kiosk's steps need")
+  func sample() throws {
+    let packaging = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Packaging")
+    let text = try Data(contentsOf: packaging.appendingPathComponent("examples/browser/browser.json"))
+    let list = BrowserManifest(text: Array(text))
+    #expect(list.mistakes.isEmpty, "\(list.mistakes)")
+    let rights = try #require(list.rights(of: "https://kiosk.example"))
+    #expect(Set(["session.open", "token.get", "token.reject", "messaging.loginUser"]).isSubset(of: rights.methods))
+    #expect(rights.events.contains("identityWiped"))
+    let guide = try String(contentsOf: packaging.appendingPathComponent("documentation/browser.md"), encoding: .utf8)
+    let block = try #require(guide.firstMatch(of: /```json\n((?s).*?)```/)?.1)
+    #expect(try JSONParser.parse(String(block)) == JSONParser.parse(Array(text)))
+  }
+
+  @Test("The first folder or file on a path that others may not use is found")
+  func obstacles() throws {
+    let folder = "/tmp/list-\(UUID().uuidString)"
+    let (inner, file) = ("\(folder)/sdkd", "\(folder)/sdkd/browser.json")
+    try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try Data("{}".utf8).write(to: URL(fileURLWithPath: file))
+    func found(_ modes: mode_t...) -> ReadObstacle? {
+      for (path, mode) in zip([folder, inner, file], modes) { chmod(path, mode) }
+      return ReadObstacle.forOthers(file)
+    }
+    #expect(found(0o711, 0o751, 0o644) == nil)
+    #expect(found(0o755, 0o750, 0o644)?.remedy == "chmod o+x \(inner)")
+    #expect(found(0o700, 0o750, 0o640)?.remedy == "chmod o+x \(folder)")
+    #expect(found(0o755, 0o751, 0o640)?.remedy == "chmod o+r \(file)")
+    #expect(ReadObstacle.forCaller(file) == nil)
   }
 
   @Test("Each browser gets the host for the extension alone, and its origins")

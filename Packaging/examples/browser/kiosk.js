@@ -1,14 +1,21 @@
 // What the pages of this folder share.
 import { connect } from './sdkd/browser.js';
 
-/** Returns a client as soon as there are an extension and a daemon. */
-export async function connected(onProblem = console.warn) {
+/** Logs an error. Returns its text for the page: a sentence for people, then reason and message for who repairs the kiosk. */
+export function report(error) {
+  const detail = `${error.reason ?? error.name}: ${error.message}`;
+  console.error(detail);
+  return [error.sentence?.(navigator.language), `(${detail})`].filter(Boolean).join(' ');
+}
+
+/** Returns a client as soon as there are an extension and a daemon. Other errors need a repair, and are thrown. */
+export async function connected(onProblem = report) {
   for (;;) {
     try {
       return await connect();
     } catch (error) {
-      if (error.reason !== 'noDaemon') throw error;
       onProblem(error);
+      if (error.reason !== 'noDaemon') throw error;
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }
   }

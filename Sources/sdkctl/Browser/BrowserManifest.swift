@@ -1,3 +1,4 @@
+import Glibc
 import JSONRPC
 import Linux
 import SDKProtocol
@@ -19,12 +20,10 @@ struct BrowserManifest {
   ///   root, can change.
   init(at path: String) throws {
     let file: BoundedFile
-    do {
+    do throws(FileProblem) {
       file = try BoundedFile(reading: path, limit: Self.limit)
     } catch {
-      throw CommandFailure(
-        message: "The file \(path) \(error).", reason: "invalidConfiguration", status: 1,
-        hints: ["the page \"A kiosk in a browser\" shows one"])
+      throw Self.failure(error, path)
     }
     guard [0, Caller.process.uid].contains(file.mode.owner), file.mode.bits & 0o022 == 0 else {
       throw CommandFailure(
@@ -49,6 +48,18 @@ struct BrowserManifest {
     } catch {
       mistakes = ["The text \(error.predicate)."]
     }
+  }
+
+  /// Returns the failure for a list that can't be read. Its hint opens the list to its readers if permissions are missing.
+  private static func failure(_ problem: FileProblem, _ path: String) -> CommandFailure {
+    var failure = CommandFailure(
+      message: "The file \(path) \(problem).", reason: "invalidConfiguration", status: 1,
+      hints: ["the page \"A kiosk in a browser\" shows one"])
+    if problem == .system(EACCES), let obstacle = ReadObstacle.forCaller(path) {
+      failure.message = "The file \(path) can't be read: \(Caller.process.name) may not \(obstacle.deed)."
+      failure.hints = [obstacle.remedy]
+    }
+    return failure
   }
 
   /// Returns the rights of the pages of an origin; `nil` if it is not listed, or if there is a mistake anywhere.
@@ -123,7 +134,7 @@ struct BrowserManifest {
     }
     // Another machine on the network could answer for any other host.
     guard parts[0] == "https" || ["localhost", "127.0.0.1"].contains(host) else {
-      return "http:// is for localhost only, since others on the network can answer for any other host"
+      return "http:// is for localhost and 127.0.0.1 only, since others on the network can answer for any other host"
     }
     return nil
   }

@@ -18,7 +18,8 @@ struct BrowserWriteVerb: Verb {
     discussion: """
       Reads the list of what pages may use, /etc/sdkd/browser.json, and writes for Chromium and Firefox the manifest \
       of the host program, and the origins for the extension. With --update-url, Chromium installs the packed \
-      extension by force. Run it again after each change of the list, and start the browser again.
+      extension by force. Run it again after each change of the origins, and start the browser again. Other \
+      changes of the list count from a page's next connection.
       """,
     examples: [
       "sdkctl browser write",
@@ -76,7 +77,9 @@ struct BrowserCheckVerb: Verb {
     discussion: """
       Says every mistake in /etc/sdkd/browser.json, which files of the browsers are missing or old, and which listed \
       instances and methods the daemon does not have or does not show you. Run it as the user of the browser: an \
-      instance that is hidden from that user is hidden from every page. Exit status 1 when something is failing.
+      instance that is hidden from that user is hidden from every page. Rules with unit: count only inside that unit: \
+      there, ExecStartPre=-sdkctl browser check writes the result to the journal. As root it also warns of a list that \
+      some users can't read. Exit status 1 when something is failing.
       """,
     examples: ["sdkctl browser check", "sudo -u kiosk sdkctl browser check -o json"])
 
@@ -89,6 +92,12 @@ struct BrowserCheckVerb: Verb {
     var findings = [
       Finding(.ok, "list", "\(options.manifest) lists \(manifest.pages.map(\.origin).joined(separator: ", ")).")
     ]
+    if geteuid() == 0, let obstacle = ReadObstacle.forOthers(options.manifest) {
+      findings.append(
+        Finding(
+          .warning, "list", "Not every user can read \(options.manifest): others may not \(obstacle.deed).",
+          advice: "\(obstacle.remedy), unless the browser's user can read it all the same"))
+    }
     findings += options.files(manifest.pages.map(\.origin)).map(finding)
     if access(options.root + options.hostProgram, X_OK) != 0 {
       findings.append(
@@ -136,8 +145,9 @@ struct BrowserCheckVerb: Verb {
         findings.append(
           Finding(
             .failing, "instance", "There is no instance \(instance) for you, which \(page.origin) lists.",
-            advice:
-              "sdkctl create \(instance), or let the browser's user see it: sdkctl update \(instance) --access-use"))
+            advice: "create it, or give the browser's user a role in its rules: use, or control to sign in and out. "
+              + "Rules with unit: count only inside that unit: there, ExecStartPre=-sdkctl browser check shows their effect"
+          ))
       }
     }
     return findings.isEmpty ? [Finding(.ok, "daemon", "It has all listed instances and methods.")] : findings

@@ -130,6 +130,6 @@ struct ConfigurationFiles: Sendable {
     var status = stat()
     let isDirectory = closed != path || lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     let group = getgrgid(getegid()).map { String(cString: $0.pointee.gr_name) } ?? "\(getegid())"
-    return " Let the daemon read it: chgrp \(group) \(closed); chmod \(isDirectory ? "750" : "640") \(closed)"
+    return " Let the daemon read it: chgrp \(group) \(closed); chmod \(isDirectory ? "g+rx" : "g+r") \(closed)"
   }
 }

@@ -118,7 +118,7 @@ test('a page that reads slowly gets each event once, and no queue grows without 
 test('a page without the extension, and one that is refused, get a clear error', async () => {
   await withWindow(() => {}, async () => {
     await assert.rejects(inPages.connect({ transport: inPages.extension({ patience: 0.05 }) }), {
-      reason: 'noDaemon', message: /No extension of sdkd answers on https:\/\/kiosk.example/,
+      reason: 'noDaemon', message: /No extension of sdkd answers on https:\/\/kiosk.example\..*list the origin.*private window/,
     });
   });
   const refusing = (port) => port.postMessage({ sdkd: 'refused', reason: 'accessDenied', message: 'Not listed.' });

@@ -94,8 +94,8 @@ import Testing
     Situation(
       name: "no TOML", fault: "echo 'nonsense [' >> /etc/sdkd/sdkd.toml; systemctl restart sdkd.service",
       check: "configuration", says: "has 1 mistake: /etc/sdkd/sdkd.toml:", advice: corrects, byHand: uncorrected),
-    closed("/etc/sdkd", "700", "750"), closed("/etc/sdkd/sdkd.toml", "600", "640"),
-    closed("/etc/sdkd/instances.d", "700", "750"),
+    closed("/etc/sdkd", "700", "g+rx"), closed("/etc/sdkd/sdkd.toml", "600", "g+r"),
+    closed("/etc/sdkd/instances.d", "700", "g+rx"),
     Situation(
       name: "a program has the port of the metrics",
       fault: """

@@ -92,7 +92,8 @@ function open(patience) {
     };
     limit(
       patience,
-      `No extension of sdkd answers on ${location.origin}. Install it, list the origin with sdkctl browser, and reload the page.`,
+      `No extension of sdkd answers on ${location.origin}. Install it, list the origin in browser.json, run sdkctl browser ` +
+        'write, and start the browser again. In a private window no extension runs.',
     );
     window.postMessage({ sdkd: 'connect' }, location.origin, [port2]);
   }).finally(() => clearTimeout(timer));
