@@ -4,17 +4,24 @@ import Testing
 
 /// The programs on the documentation page about events, run as they are written.
 @Suite struct EventDocumentationTests {
-  private static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appendingPathComponent("Packaging/documentation/events.md")
+  private static let packaging = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Packaging")
 
   @Test(arguments: [["python3", "python", "app.py"], ["node", "js", "app.mjs"]])
   func `The program of the page prints each event once`(language: [String]) throws {
-    let text = try String(contentsOf: Self.page, encoding: .utf8)
+    let page = Self.packaging.appendingPathComponent("documentation/events.md")
+    let text = try String(contentsOf: page, encoding: .utf8)
     let blocks = text.components(separatedBy: "```\(language[1])\n")
     #expect(blocks.count == 2)
     let block = try #require(blocks.last?.components(separatedBy: "```").first)
     let desk = try Desk.open(configuration: "[events]\nretention = { count = 6 }\n")
     let app = try desk.write(language[2], block)
+    // Programs of Node find the client as `npm install` would have linked it.
+    let modules = desk.folder.appendingPathComponent("node_modules")
+    try FileManager.default.createDirectory(at: modules, withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      at: modules.appendingPathComponent("sdkd"),
+      withDestinationURL: Self.packaging.appendingPathComponent("clients/javascript"))
     let out = desk.folder.appendingPathComponent("events")
     let place = desk.folder.appendingPathComponent("place")
     func run() throws -> Program {

@@ -68,9 +68,17 @@ struct GuideTests {
   private struct UserChanged: Error {}
 
   func fetch(_ client: SDKClient, _ send: (TokenHTTP?) async throws -> Int) async throws -> Int {
+    let wanted = TokenGet.Params(instance: desk, minTTL: Seconds(30), http: true)
     let user = try await client.call(InstanceCurrentUser.self, .init(instance: desk))
     for _ in 0..<2 {
-      let token = try await client.call(TokenGet.self, .init(instance: desk, minTTL: Seconds(30), http: true))
+      let token: Token
+      do {
+        token = try await client.call(TokenGet.self, wanted)
+      } catch let error as SDKClientError where error.refusal == .providerBackoff {
+        guard let pause = error.retryAfter, pause <= .seconds(10) else { throw error }
+        try await Task.sleep(for: pause)
+        token = try await client.call(TokenGet.self, wanted)
+      }
       let now = try await client.call(InstanceCurrentUser.self, .init(instance: desk))
       guard now.id == user.id, now.externalId == user.externalId, now.since == user.since else { throw UserChanged() }
       let status = try await send(token.http)
@@ -87,6 +95,23 @@ struct GuideTests {
     #expect(status == 200)
     #expect(try daemon.calls(of: TokenReject.self).map(\.status) == [401])
     #expect(try daemon.calls(of: TokenGet.self).count == 2)
+  }
+
+  @Test func `A request waits once for the interval between two renewals`() async throws {
+    daemon.on(InstanceCurrentUser.self) { _ in Self.alice() }
+    let pauses = Mutex([0.01, 60])
+    daemon.on(TokenGet.self) { _ in
+      guard let pause = pauses.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return try Self.token }
+      throw SDKError(.provider, .providerBackoff, "Not yet.", retryAfter: pause)
+    }
+    // The second refusal, after the pause, is thrown. So is a long pause.
+    await #expect(throws: SDKClientError.self) { try await fetch(daemon.client()) { _ in 200 } }
+    #expect(try daemon.calls(of: TokenGet.self).count == 2)
+    pauses.withLock { $0 = [60] }
+    await #expect(throws: SDKClientError.self) { try await fetch(daemon.client()) { _ in 200 } }
+    pauses.withLock { $0 = [0.01] }
+    #expect(try await fetch(daemon.client()) { _ in 200 } == 200)
+    #expect(try daemon.calls(of: TokenGet.self).count == 5)
   }
 
   @Test func `A refused request is not sent again for another user`() async throws {

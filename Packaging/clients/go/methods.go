@@ -200,8 +200,8 @@ func (o *ChatCenterLogoutOptions) add(params map[string]any) {
 //
 // Answers when accepted; the outcome is an event with this operation: userLoggedOut, or logoutFailed within the setting
 // timeout, and then everything is kept. With retry_logout a failed one is tried again, across restarts, until it
-// succeeds or its user is authorised again. With wait it answers after the outcome, or with why it failed.
-// userNotAuthorized without a user. A sign-in that follows waits for this one's end.
+// succeeds or its user is authorised again. With wait, success means that the user is logged out; otherwise it answers
+// with why it failed. userNotAuthorized without a user. A sign-in that follows waits for this one's end.
 func (m ChatCenterMethods) Logout(ctx context.Context, instance string, options *ChatCenterLogoutOptions) (*ChatCenterLogoutResult, error) {
 	params := map[string]any{"instance": instance}
 	if options != nil {

@@ -94,9 +94,13 @@ extension InstanceCore {
   private func checkReport(of state: ServiceState, _ context: StepContext) throws(SDKError) {
     let interval = adapter.traits.common.planner.minInterval
     guard state.recovery.holdsBack(context.now, within: interval) else { return }
+    let seconds = Seconds.text(of: .seconds(interval))
     throw SDKError(
-      .provider, .providerBackoff, "The token was refused and looked at a moment ago; try again in a while.",
-      instance: id, retryAfter: interval)
+      .provider, .providerBackoff,
+      """
+      The token was reported as refused less than \(seconds) after it was renewed or checked (refresh.min_interval); \
+      try again in \(seconds).
+      """, instance: id, retryAfter: interval)
   }
 
   /// Begins a renewal that a caller demands.

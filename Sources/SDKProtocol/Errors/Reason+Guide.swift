@@ -256,7 +256,8 @@ extension Reason {
     case .providerBackoff:
       ReasonGuide(
         [.provider],
-        "The token provider failed before, and is asked again only after a pause; or no run is free for it.",
+        "The token provider failed before, and is asked again only after a pause; no run is free for it; or a "
+          + "token was reported as refused within `refresh.min_interval` of its last renewal or check.",
         "Wait for `retryAfter`. With the role `control`, `sdkctl refresh ID` tries at once.")
     case .rateLimit:
       ReasonGuide(

@@ -103,7 +103,8 @@ public enum Reason: String, Sendable, Codable, JSONTextRepresentable, DescribedE
   case providerTokenForOtherUser
   /// The token provider or delegate denies this user access.
   case providerDenied
-  /// The token provider failed before, and is asked again only after a pause; or no run is free for it.
+  /// The token provider failed before, and is asked again only after a pause; no run is free for it; or a token was
+  /// reported as refused within `refresh.min_interval` of its last renewal or check.
   case providerBackoff
   /// This caller makes too many calls, or has too many connections.
   case rateLimit

@@ -49,7 +49,7 @@ struct LogoutVerb: Verb {
   @Flag(help: "Forget the user here even if the vendor can't be told.")
   var localOnly = false
 
-  @Flag(help: "Wait until the vendor has ended the session, for kinds whose logout returns earlier.")
+  @Flag(help: "Where logout returns earlier, wait until the vendor has ended the session; success means that it has.")
   var wait = false
 
   @OptionGroup(title: "Global options") var global: GlobalOptions

@@ -87,7 +87,9 @@ struct RejectionTests {
       try await desk.reject(TokenID("alice#1"))
       #expect(try await desk.token().token == "alice#2")
       try await desk.reject(TokenID("alice#2"))
-      #expect(await reason { _ = try await desk.token() } == "providerBackoff")
+      let refusal = await #expect(throws: SDKError.self) { try await desk.token() }
+      #expect(refusal?.reason == .providerBackoff && refusal?.retryAfter == 5)
+      #expect(refusal?.message.hasSuffix("(refresh.min_interval); try again in 5s.") == true)
       #expect(await reason { _ = try await desk.refresh(timeout: nil, resetting: false) } == "providerBackoff")
       #expect(desk.cachedAnswer(minTTL: 0, http: false) == nil)
       #expect(world.bridge.questions.count == 1)

@@ -12,8 +12,8 @@ public enum ChatCenterLogout: SDKMethod {
   public static let documentation = """
     Answers when accepted; the outcome is an event with this operation: userLoggedOut, or logoutFailed within the
     setting timeout, and then everything is kept. With retry_logout a failed one is tried again, across restarts, until
-    it succeeds or its user is authorised again. With wait it answers after the outcome, or with why it failed.
-    userNotAuthorized without a user. A sign-in that follows waits for this one's end.
+    it succeeds or its user is authorised again. With wait, success means that the user is logged out; otherwise it
+    answers with why it failed. userNotAuthorized without a user. A sign-in that follows waits for this one's end.
     """
   public static let access = MethodAccess.role(.control)
   public static let ordering = MethodOrdering.write(waits: false)
