@@ -51,7 +51,7 @@ struct ReloadVerb: Verb {
         .joined(separator: ": ")
     }
     let rest = (data["count"]?.intValue ?? 0) - lines.count
-    return rest > 0 ? lines + ["and \(rest) more: sdkd --check lists them"] : lines
+    return rest > 0 ? lines + ["and \(rest) more: sdkctl config check lists them"] : lines
   }
 
   private static func line(_ problem: JSON) -> String {

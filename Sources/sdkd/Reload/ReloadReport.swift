@@ -128,7 +128,8 @@ final class ReloadReport: Sendable {
 
   private static func words(_ mistakes: [ConfigurationMistake]) -> String {
     guard let first = mistakes.first else { return "no mistakes" }
-    return mistakes.count == 1 ? "\(first)" : "\(first) (and \(mistakes.count - 1) more; sdkd --check lists them)"
+    let rest = mistakes.count - 1
+    return rest == 0 ? "\(first)" : "\(first) (and \(rest) more; sdkctl config check lists them)"
   }
 
   private static func all(_ mistakes: [ConfigurationMistake]) -> String {
