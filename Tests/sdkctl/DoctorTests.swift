@@ -223,6 +223,27 @@ import Testing
     #expect(VendorCheck.time(inHeaders: "") == nil)
   }
 
+  @Test("A unit of a rule is unknown if systemd has neither a file nor a process of it")
+  func unknownUnits() {
+    let rules = AccessRules(
+      use: ["unit:b.service+user:root", "unit:a.service", "user-unit:c.service@root", "*"].compactMap { AccessRule($0) }
+    )
+    #expect(UnknownNames.units(of: rules) == ["b.service", "a.service"])
+    let answer = """
+      LoadState=loaded
+      ActiveState=inactive
+
+      LoadState=not-found
+      ActiveState=inactive
+
+      LoadState=not-found
+      ActiveState=active
+
+      """
+    #expect(UnknownNames.units(["a.service", "b.service", "c.service"], unknownIn: answer) == ["b.service"])
+    #expect(UnknownNames.units(["a.service", "b.service"], unknownIn: answer) == [], "an answer about other units")
+  }
+
   @Test func rolesFollowFromTheRules() throws {
     let caller = Caller(uid: 0, groups: [0])
     func role(_ rules: String...) -> Role? {

@@ -113,6 +113,13 @@ import Testing
       advice: "correct the rule (sdkctl show ruled has all), or add the name",
       byHand: "useradd bob"),
     Situation(
+      name: "a rule names an unknown unit",
+      fault: "sdkctl update ruled --access-observe unit:kiosc.service > /dev/null 2>&1", check: "rights",
+      status: "warning",
+      says: "ruled: systemd knows no unit kiosc.service, so a rule with it matches no caller now.",
+      advice: "correct the rule (sdkctl show ruled has all), or install the unit (one of systemd-run exists only while "
+        + "it runs)", byHand: "sdkctl update ruled --access-observe unit:sdkd.service > /dev/null 2>&1"),
+    Situation(
       name: "a user has no role", fault: "useradd alice", check: "rights", status: "warning",
       says: "alice sees no instance.",
       advice: "have an admin add user:alice to the rules that sdkctl show INSTANCE lists; sdkctl update INSTANCE "
