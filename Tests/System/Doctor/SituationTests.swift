@@ -230,6 +230,16 @@ import Testing
 
   static let disks: [Situation] = [
     Situation(
+      name: "a restored backup has set the former state aside",
+      fault: """
+        sdkctl backup kept > /dev/null; systemctl stop \(both); sdkctl restore kept > /dev/null 2>&1
+        systemctl start \(both)
+        rm -f \(state)/state.db.before-restore-*-wal \(state)/state.db.before-restore-*-shm
+        mv \(state)/state.db.before-restore-* \(state)/state.db.before-restore-1
+        """, check: "health", status: "warning",
+      says: "setAside: state.db.before-restore-1: may hold keys that were destroyed since",
+      advice: "rm \(state)/state.db.before-restore-1*"),
+    Situation(
       name: "a newer version wrote the state", fault: setSchema("v + 1000"), check: "health",
       says: "; install the newer version again.", advice: "journalctl -x -p warning -u sdkd.service",
       byHand: setSchema("v - 1000")),
