@@ -230,16 +230,6 @@ import Testing
 
   static let disks: [Situation] = [
     Situation(
-      name: "a restored backup has set the former state aside",
-      fault: """
-        sdkctl backup kept > /dev/null; systemctl stop \(both); sdkctl restore kept > /dev/null 2>&1
-        systemctl start \(both)
-        rm -f \(state)/state.db.before-restore-*-wal \(state)/state.db.before-restore-*-shm
-        mv \(state)/state.db.before-restore-* \(state)/state.db.before-restore-1
-        """, check: "health", status: "warning",
-      says: "setAside: state.db.before-restore-1: may hold keys that were destroyed since",
-      advice: "rm \(state)/state.db.before-restore-1*"),
-    Situation(
       name: "a newer version wrote the state", fault: setSchema("v + 1000"), check: "health",
       says: "; install the newer version again.", advice: "journalctl -x -p warning -u sdkd.service",
       byHand: setSchema("v - 1000")),
@@ -274,6 +264,16 @@ import Testing
       says: "There are no inodes left for \(state).",
       advice: "remove files: du --inodes -x \"$(stat -c %m \(state))\" | sort -n | tail",
       byHand: "rm \(state)/ballast-*"),
+    Situation(
+      name: "a restored backup has set the former state aside",
+      fault: """
+        sdkctl backup kept > /dev/null; systemctl stop \(both); sdkctl restore kept > /dev/null 2>&1
+        systemctl start \(both)
+        rm -f \(state)/state.db.before-restore-*-wal \(state)/state.db.before-restore-*-shm
+        mv \(state)/state.db.before-restore-* \(state)/state.db.before-restore-1
+        """, check: "health", status: "warning",
+      says: "setAside: state.db.before-restore-1: may hold keys that were destroyed since",
+      advice: "rm \(state)/state.db.before-restore-1*"),
   ]
 
   /// Tries situations one after the other on a machine. In the end all is well.
