@@ -87,16 +87,6 @@ def quickstart(kinds):
         yield " ".join(["kind", *words]) + "".join(f" \\\n  {shell(setting)}" for setting in settings) + "\n"
 
 
-def difference(text):
-    line = f"      difference: {swift.literal(text)}),\n"
-    if len(line) <= swift.WIDTH + 1:
-        return line
-    if 8 + len(swift.literal(text)) + 2 <= swift.WIDTH:
-        return f"      difference:\n        {swift.literal(text)}),\n"
-    lines = textwrap.wrap(text.replace("\\", "\\\\"), swift.WIDTH - 10, break_long_words=False, break_on_hyphens=False)
-    return '      difference: """\n        ' + " \\\n        ".join(lines) + '\n        """),\n'
-
-
 def calls(kinds):
     yield swift.head(SOURCE, "import SDKProtocol")
     yield "extension SDKCall {\n  /// All calls, by kind.\n  static let all: [SDKCall] = [\n"
@@ -108,7 +98,7 @@ def calls(kinds):
             yield swift.listed("methods: [", list(map(swift.literal, call["methods"])), "],", 6)
             if "events" in call:
                 yield swift.listed("events: [", list(map(swift.case, call["events"])), "],", 6)
-            yield difference(call["difference"])
+            yield swift.argument("difference", call["difference"], "),")
     yield "  ]\n}\n"
 
 

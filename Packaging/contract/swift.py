@@ -42,6 +42,17 @@ def quoted(text, indent):
     return f"\n{' ' * (indent + 2)}+ ".join(map(literal, parts))
 
 
+def argument(label, text, end):
+    """A text as an argument on a line of its own, or on several."""
+    line = f"      {label}: {literal(text)}{end}\n"
+    if len(line) <= WIDTH + 1:
+        return line
+    if 8 + len(literal(text)) + len(end) <= WIDTH:
+        return f"      {label}:\n        {literal(text)}{end}\n"
+    lines = textwrap.wrap(text.replace("\\", "\\\\"), WIDTH - 10, break_long_words=False, break_on_hyphens=False)
+    return f'      {label}: """\n        ' + " \\\n        ".join(lines) + f'\n        """{end}\n'
+
+
 def name(word):
     return f"`{word}`" if word in KEYWORDS else word
 

@@ -113,6 +113,32 @@ import Testing
     #expect(try desk.sdkctl(["reload"]).error == "", "nothing has changed")
   }
 
+  @Test("A rule that names a unit unknown to systemd is no error, but update and doctor say so")
+  func unknownUnitsInRules() throws {
+    let desk = try Desk.open()
+    let units = """
+      #!/bin/sh
+      while [ "$1" != -- ]; do shift; done
+      shift
+      for unit; do
+        case $unit in kiosc.service) echo LoadState=not-found ;; *) echo LoadState=loaded ;; esac
+        echo ActiveState=inactive
+        echo
+      done
+
+      """
+    try desk.write("bin/systemctl", units, mode: 0o755)
+    let environment = ["PATH": "\(desk.folder.path)/bin:/usr/bin:/bin"]
+    let rules: JSON = ["unit:kiosc.service+user:root", "unit:kiosk.service", "user-unit:other.service@root"]
+    try desk.create("desk", on: try desk.connect(), access: ["use": rules])
+    let sentence = "desk: systemd knows no unit kiosc.service, so a rule with it matches no caller now."
+    let update = try desk.sdkctl(["update", "desk", "--access-observe", "uid:0"], environment: environment)
+    #expect(update.status == 0 && update.error.contains("warning: \(sentence) → correct the rule ("), "\(update.error)")
+    let doctor = try desk.sdkctl(["doctor", "--timeout", "60s", "-o", "json"], environment: environment)
+    let found = try findings(doctor.output)
+    #expect(found["rights"]?.dropFirst() == ["warning \(sentence)"], "\(found)")
+  }
+
   @Test(
     "The doctor of a user without rights makes no call that is refused",
     .enabled(if: getuid() == 0, "needs root to start processes of other users"))

@@ -115,6 +115,14 @@ import Testing
     #expect(try next.failure("events.list", ["since": cursor]).data["member"] == "since")
     try next.call("events.resume", ["subscription": "s1", "since": gap["resume"] ?? .null])
     #expect(try next.notification("events.event")["event"]?["type"] == "instanceCreated")
+    let follower = try Program(
+      "sdkctl", ["events", "--follow", "--since", cursor.stringValue ?? ""], environment: ["SDKD_SOCKET": desk.socket],
+      output: desk.folder.appendingPathComponent("followed"), log: desk.folder.appendingPathComponent("follow.err"))
+    try eventually("sdkctl says why events repeat") {
+      follower.logText.contains("sdkctl: the daemon's state was replaced, as by a restore: ")
+    }
+    follower.signal(SIGINT)
+    #expect(follower.exit(within: 10) == 0)
   }
 
   @Test func mistakesSayWhatToDo() throws {

@@ -75,7 +75,9 @@ import Testing
     #expect(failure.data["count"] == 2)
     #expect(try line.call("instance.get", ["instance": "front"])["labels"] == ["floor": "1"])
     #expect(try line.failure("instance.get", ["instance": "new"]).reason == "instanceNotFound")
-    #expect(try desk.check("configuration", on: line)?["status"] == "degraded")
+    let check = try desk.check("configuration", on: line)
+    #expect(check?["status"] == "degraded")
+    #expect(check?["detail"]?.stringValue?.hasSuffix("(and 1 more; sdkctl config check lists them)") == true)
 
     let shown = try desk.sdkctl("reload")
     #expect(shown.status == 1)

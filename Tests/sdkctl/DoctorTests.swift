@@ -223,6 +223,27 @@ import Testing
     #expect(VendorCheck.time(inHeaders: "") == nil)
   }
 
+  @Test("A unit of a rule is unknown if systemd has neither a file nor a process of it")
+  func unknownUnits() {
+    let rules = AccessRules(
+      use: ["unit:b.service+user:root", "unit:a.service", "user-unit:c.service@root", "*"].compactMap { AccessRule($0) }
+    )
+    #expect(UnknownNames.units(of: rules) == ["b.service", "a.service"])
+    let answer = """
+      LoadState=loaded
+      ActiveState=inactive
+
+      LoadState=not-found
+      ActiveState=inactive
+
+      LoadState=not-found
+      ActiveState=active
+
+      """
+    #expect(UnknownNames.units(["a.service", "b.service", "c.service"], unknownIn: answer) == ["b.service"])
+    #expect(UnknownNames.units(["a.service", "b.service"], unknownIn: answer) == [], "an answer about other units")
+  }
+
   @Test func rolesFollowFromTheRules() throws {
     let caller = Caller(uid: 0, groups: [0])
     func role(_ rules: String...) -> Role? {
@@ -290,6 +311,32 @@ import Testing
     let failure = try JSONParser.parse(run.errors)
     #expect(failure["reason"] == "failing" && failure["exitStatus"] == 1)
     #expect(!run.calls.contains { $0.method == "storage.list" })
+  }
+
+  @Test("A state that was set aside is a warning with the command that deletes it, although the daemon is well")
+  func setAside() async throws {
+    let name = "state.db.before-restore-20261121-215220"
+    let run = Run()
+    _ = await run.status("--socket", "/no/such/place/s", "doctor", "--timeout", "5m", "-o", "json") { method, _ in
+      switch method {
+      case "daemon.info":
+        return ["name": "sdkd", "version": "0.0.9", "pid": 1, "paths": ["state": "/no/such/place/state"]]
+      case "daemon.health":
+        let detail = "\(name), \(name)-2: may hold keys that were destroyed since; look at it and delete it"
+        return ["status": "ok", "checks": [["name": "setAside", "status": "ok", "detail": .string(detail)]]]
+      case "instance.list": return ["instances": []]
+      default: return [:]
+      }
+    }
+    let found = try JSONParser.parse(run.output).arrayValue?.filter { $0["check"] == "health" } ?? []
+    #expect(found.map { $0["status"] } == ["warning"])
+    #expect(found.first?["message"]?.stringValue?.hasPrefix("setAside: \(name), ") == true)
+    #expect(found.first?["advice"]?.stringValue == "rm /no/such/place/state/\(name)*")
+    let place = try DaemonPlace(.system)
+    #expect(Doctor.removal(of: "Only an admin is told why.", place) == nil)
+    #expect(
+      Doctor.removal(of: "state.db.corrupt-1, state.db.corrupt-2: may", place)
+        == "rm /var/lib/sdkd/state.db.corrupt-1* /var/lib/sdkd/state.db.corrupt-2*")
   }
 
   @Test("The hints of the last login on an instance with a user are warnings")

@@ -33,6 +33,44 @@ struct ExplainTests {
     #expect(page.hasSuffix("\n\n" + tables), "put in what sdkctl explain --reference prints")
   }
 
+  @Test("The operator's guide has the table of the daemon's checks, and the table has each check in the sources")
+  func checks() throws {
+    let page = try String(
+      contentsOf: Self.root.appendingPathComponent("Packaging/documentation/operator-guide/states.md"), encoding: .utf8)
+    #expect(page.contains("\n\n" + CheckEntry.markdown + "\n"), "put in what sdkctl explain --checks prints")
+    let pattern = /name: "(\w+)",\s+status: [^,)]*\.(?:ok|degraded|failing)/
+    var found: Set<String> = []
+    for folder in ["Sources/sdkd", "Sources/SDKInstances"] {
+      let names = try FileManager.default.subpathsOfDirectory(atPath: Self.root.appendingPathComponent(folder).path)
+      for name in names where name.hasSuffix(".swift") {
+        let file = Self.root.appendingPathComponent("\(folder)/\(name)")
+        found.formUnion(try String(contentsOf: file, encoding: .utf8).matches(of: pattern).map { String($0.1) })
+      }
+    }
+    #expect(found == Set(CheckEntry.all.map(\.name)))
+    for entry in CheckEntry.all {
+      #expect(!(entry.cause + entry.callers + (entry.remedy ?? "")).contains { "|\n".contains($0) }, "\(entry.name)")
+    }
+  }
+
+  @Test("The words of the health are explained without a daemon")
+  func health() async throws {
+    let fails: @Sendable (String, JSON) throws -> JSON = { _, _ in throw SDKError(.store, .keyMissing, "No.").rpcError }
+    func explain(_ topic: String) async -> String {
+      let run = Run()
+      #expect(await run.status("explain", topic, answer: fails) == 0, "\(topic): \(run.errors)")
+      return run.output
+    }
+    let degraded = await explain("degraded")
+    #expect(degraded.contains("Something does not work, but calls are served."), "\(degraded)")
+    #expect(degraded.contains("sdkctl status names the check, sdkctl doctor what to do."), "\(degraded)")
+    #expect(await explain("health").contains("setAside"))
+    #expect(await explain("failing").contains("health"))
+    for name in Set(CheckEntry.all.map(\.name)) { #expect(await explain(name).contains("callers"), "\(name)") }
+    #expect(await explain("vendorClocks").contains("timedatectl set-ntp true"))
+    #expect(Topics(document: [:]).names.flatMap(\.names).contains("vendorClocks"), "the words of the completion")
+  }
+
   @Test("Each reason has its codes, as the sources use it")
   func codes() throws {
     let pattern = /(?:SDKError|\.init)\(\s*\.(\w+),\s*\.(\w+)/

@@ -2,7 +2,7 @@ import JSONRPC
 import SDKProtocol
 
 extension CommandContext {
-  /// Warns of what does not fit this machine in instances that were created or changed: names in rules, and provider
+  /// Warns of what does not fit this machine in instances that were created or changed: users, groups and units in rules, and provider
   /// units without a socket. For a daemon on another machine nothing can be said.
   func warn(of instances: [JSON], _ global: GlobalOptions) async throws {
     guard remote == nil, let place = try? DaemonPlace(global.location) else { return }

@@ -85,7 +85,7 @@ struct Doctor {
     do {
       let info = try await context.ask(DaemonInfo.self, Empty())
       let took = start.duration(to: .now) / .milliseconds(1)
-      return (info, [daemon(info, milliseconds: took)] + (await health()))
+      return (info, [daemon(info, milliseconds: took)] + (await health(place.adding(info))))
     } catch {
       let failure = CommandFailure(error)
       let message = failure?.message ?? "The daemon can't be asked."
@@ -121,11 +121,14 @@ struct Doctor {
     return Finding(.ok, "daemon", text)
   }
 
-  private func health() async -> [Finding] {
+  private func health(_ place: DaemonPlace) async -> [Finding] {
     guard let health = try? await context.ask(DaemonHealth.self, Empty()) else {
       return [Finding(.failing, "health", "The daemon does not say how it is.")]
     }
-    let bad = (health["checks"]?.arrayValue ?? []).filter { $0["status"]?.stringValue != "ok" }
+    let bad = (health["checks"]?.arrayValue ?? []).filter { check in
+      // After a restore the daemon works, and a person has to delete the former state.
+      check["status"]?.stringValue != "ok" || check["name"] == "setAside" && check["detail"] != nil
+    }
     guard !bad.isEmpty else { return [Finding(.ok, "health", "The daemon finds nothing wrong with itself.")] }
     let recovery = await needsKey() ? place.keyRecovery : nil
     let journal =
@@ -140,10 +143,22 @@ struct Doctor {
         case "configuration" where isFailing || detail.hasPrefix("the last good"): ConfigurationCheck.advice(place)
         case "configuration", "metrics": "after that: \(ConfigurationCheck.reload(place))"
         case "state": recovery ?? journal
+        case "setAside": Self.removal(of: detail, place) ?? journal
         default: journal
         }
       return Finding(isFailing ? .failing : .warning, "health", "\(name): \(detail)", advice: advice)
     }
+  }
+
+  /// Returns the command that deletes the files that the detail of the check `setAside` names before the colon, with
+  /// SQLite's own files beside them; `nil` if the directory of the state is not known.
+  static func removal(of detail: String, _ place: DaemonPlace) -> String? {
+    guard let state = place.state, let list = detail.split(separator: ":").first else { return nil }
+    let names = list.split(separator: ",").map { $0.drop { $0 == " " } }
+    guard names.allSatisfy({ $0.hasPrefix("state.db.") && !$0.contains(" ") }) else { return nil }
+    // Of files of the same second, the name of the first begins those of the others.
+    let firsts = names.filter { name in !names.contains { $0 != name && name.hasPrefix($0) } }
+    return "rm " + firsts.map { "\(state)/\($0)*" }.joined(separator: " ")
   }
 
   /// Returns whether the daemon can't open its state because it lacks the right key.

@@ -137,7 +137,9 @@ extension KeyCheck {
     case (let key?, nil) where !key.state.isSealed:
       return Finding(.ok, "key", "\(store.file(key.name)) is there for the state that the daemon will make.")
     case (let key?, nil):
-      return Finding(.ok, "key", "The state is sealed under the credential \(store.file(key.name)).")
+      return Finding(
+        .ok, "key", "The state is sealed under the credential \(store.file(key.name)).",
+        advice: key.name == CredentialStore.next ? place.command("key rotate --finish") : nil)
     case (nil, nil) where opened.contains { $0.state.fileOpens }:
       return Finding(
         .warning, "key",

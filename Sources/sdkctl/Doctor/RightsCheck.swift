@@ -43,14 +43,26 @@ struct RightsCheck {
     let byRules = Dictionary(grouping: instances) { instance in
       instance["access"].flatMap { try? JSONValueDecoder.decode(AccessRules.self, from: $0) } ?? AccessRules()
     }
-    return byRules.flatMap { rules, instances in
-      let id = instances.compactMap { $0["instance"]?.stringValue }.min() ?? "?"
-      return UnknownNames.sentences(in: rules, until: deadline).map {
-        Finding(
-          .warning, "rights", "\(id): \($0)",
-          advice: "correct the rule (\(place.command("show \(id)")) has all), or add the name")
+    let all = byRules.map { rules, instances in
+      (id: instances.compactMap { $0["instance"]?.stringValue }.min() ?? "?", rules: rules)
+    }
+    func finding(_ id: String, _ sentence: String, or advice: String) -> Finding {
+      Finding(
+        .warning, "rights", "\(id): \(sentence)",
+        advice: "correct the rule (\(place.command("show \(id)")) has all), or \(advice)")
+    }
+    let names = all.flatMap { id, rules in
+      UnknownNames.sentences(in: rules, until: deadline).map { finding(id, $0, or: "add the name") }
+    }
+    let unknown = UnknownNames.units(in: byRules.keys, until: deadline)
+    let units = all.flatMap { id, rules in
+      unknown.filter(UnknownNames.units(of: rules).contains).map {
+        finding(
+          id, "systemd knows no unit \($0), so a rule with it matches no caller now.",
+          or: "install the unit (one of systemd-run exists only while it runs)")
       }
-    }.sorted { $0.message < $1.message }
+    }
+    return (names + units).sorted { $0.message < $1.message }
   }
 
   private static func count(_ number: Int) -> String { number == 1 ? "1 instance" : "\(number) instances" }

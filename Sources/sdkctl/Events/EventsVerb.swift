@@ -130,7 +130,16 @@ struct EventsVerb: PlainVerb {
   }
 
   private func report(missedAfter cursor: String?, _ context: CommandContext) throws {
-    try context.errors.line("sdkctl: events were missed\(cursor.map { " after \($0)" } ?? "")")
+    try context.errors.line("sdkctl: \(Self.gap(after: cursor))")
+  }
+
+  /// Returns the words for a gap.
+  ///
+  /// - Parameter cursor: the last cursor before the gap; `nil` if it is of another state than the daemon's.
+  static func gap(after cursor: String?) -> String {
+    cursor.map { "events were missed after \($0)" }
+      ?? "the daemon's state was replaced, as by a restore: events may be missing, and those that follow may have been "
+      + "seen before"
   }
 
   private func print(_ event: JSON, _ context: CommandContext) throws {

@@ -3,7 +3,7 @@ import SDKProtocol
 
 /// A topic of `sdkctl explain` with its facts.
 struct Topic {
-  /// The kind of topic: reason, method, state, event, kind or setting.
+  /// The kind of topic: reason, method, state, health, check, event, kind or setting.
   let type: String
   let name: String
   /// The facts, in order. A list of texts has a line for each; a list of words stands on one.
@@ -46,8 +46,9 @@ struct Topics {
 
   /// Returns the topics of this name: a word such as `timeout` can be a reason and a setting.
   func named(_ name: String) -> [Topic] {
-    (reasons + states + methods + questions + events + kinds + statuses).filter { $0.name == name }
-      + contract.shapes(named: name)
+    let own = [reasons, states, HealthTopics.all, checks, methods, questions, events, kinds, statuses]
+    let found = own.joined().filter { $0.name == name }
+    return found + contract.shapes(named: name)
       + calls.filter { $0.call.words.contains { $0.lowercased() == name.lowercased() } }.map(\.topic)
       + settings.filter { $0.name == name || $0.name.hasSuffix(" \(name)") }
   }
@@ -58,7 +59,8 @@ struct Topics {
     return [
       ("reasons", all(reasons)), ("states", all(states)), ("methods", all(methods)),
       ("questions", all(questions)), ("events", all(events)),
-      ("kinds", all(kinds)), ("SDK calls", calls.flatMap { $0.call.words.filter(\.isPlainName) }.uniqued),
+      ("kinds", all(kinds)), ("health", all(HealthTopics.all)), ("checks", all(checks).uniqued),
+      ("SDK calls", calls.flatMap { $0.call.words.filter(\.isPlainName) }.uniqued),
       ("settings", settings.map { $0.name.split(separator: " ").last.map(String.init) ?? "" }.uniqued),
     ]
   }
@@ -97,6 +99,9 @@ struct Topics {
         facts: [("meaning", .string(state.meaning)), ("next", .string(StateGuide.next(of: state)))])
     }
   }
+
+  /// The statuses of the daemon's checks; those of a check have its name.
+  private var checks: [Topic] { CheckEntry.all.map(\.topic) }
 
   private var methods: [Topic] { topics(of: "methods", type: "method") }
 
@@ -244,7 +249,7 @@ extension String {
 
 extension [String] {
   /// The elements without repetitions, in order.
-  fileprivate var uniqued: [String] {
+  var uniqued: [String] {
     var seen: Set<String> = []
     return filter { seen.insert($0).inserted }
   }

@@ -10,7 +10,7 @@ struct ReloadVerb: Verb {
     discussion: """
       Says which instances of files were added, changed and removed. With a mistake anywhere nothing is changed: every \
       mistake is shown with file, line and key, and the exit status is 1. It is 1 too when something that is right could \
-      not be put in force. It warns of rules with unknown users and groups, and of provider units without a socket. Takes an admin.
+      not be put in force. It warns of rules with unknown users, groups and units, and of provider units without a socket. Takes an admin.
       """,
     examples: [
       "sdkctl reload",
@@ -51,7 +51,7 @@ struct ReloadVerb: Verb {
         .joined(separator: ": ")
     }
     let rest = (data["count"]?.intValue ?? 0) - lines.count
-    return rest > 0 ? lines + ["and \(rest) more: sdkd --check lists them"] : lines
+    return rest > 0 ? lines + ["and \(rest) more: sdkctl config check lists them"] : lines
   }
 
   private static func line(_ problem: JSON) -> String {

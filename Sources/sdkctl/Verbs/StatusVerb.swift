@@ -7,6 +7,10 @@ import SDKProtocol
 struct StatusVerb: PlainVerb {
   static let configuration = CommandConfiguration(
     verb: "status", abstract: "Show the daemon, its health and how its instances are.",
+    discussion: """
+      Exit status 0 when the daemon serves calls, also when it is degraded; 1 when it is failing; 3 when no daemon \
+      listens. sdkctl explain health has the words, sdkctl explain CHECK each check, and sdkctl doctor says what to do.
+      """,
     examples: [
       "sdkctl status",
       "sdkctl status -o json",

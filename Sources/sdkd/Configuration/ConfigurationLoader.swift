@@ -85,7 +85,7 @@ extension ConfigurationLoader.Loaded {
     let count = mistakes.count == 1 ? "a mistake" : "\(mistakes.count) mistakes"
     let failure = SDKError(
       .store, .storeUnavailable,
-      "The configuration has \(count); an administrator finds more with sdkd --check, mends it and reloads.")
+      "The configuration has \(count); an administrator finds more with sdkctl config check, mends it and reloads.")
     return failure.permanent
   }
 }

@@ -36,7 +36,7 @@ extension Configuration {
   static var defaultText: String {
     var text = """
       # The configuration of sdkd. Each key stands here with its default, or as an example where it has none; take the
-      # first "#" away to set it. Check with: sdkd --check. Put in force with: sdkctl reload. More: sdkd.toml(5).
+      # first "#" away to set it. Check with: sdkctl config check. Put in force with: sdkctl reload. More: sdkd.toml(5).
       # Instances are defined in the files of instances.d/ beside this one.
 
       """

@@ -10,11 +10,14 @@ final class ReloadReport: Sendable {
   private let notifier: Notifier
   private let logger: Logger
   private let saysReady: Bool
-  /// A notice about the state that is added to the status, such as a repair.
-  private let remark: String?
+  /// Returns a notice about the state that is added to the status, such as a repair; `nil` for none.
+  private let remark: @Sendable () -> String?
   private let check = Mutex(DaemonHealth.Check(name: "configuration", status: .ok))
 
-  init(registry: InstanceRegistry, notifier: Notifier, logger: Logger, saysReady: Bool, note: String? = nil) {
+  init(
+    registry: InstanceRegistry, notifier: Notifier, logger: Logger, saysReady: Bool,
+    note: @escaping @Sendable () -> String?
+  ) {
     self.registry = registry
     self.notifier = notifier
     self.logger = logger
@@ -62,7 +65,8 @@ final class ReloadReport: Sendable {
       "The reload was refused and nothing was changed: \(Self.count(mistakes)).",
       metadata: ["messageID": "\(JournalMessage.reloadRefused.id)"])
     log(mistakes)
-    notifier.status("\(isServing ? counts : "degraded"); \(what): \(Self.all(mistakes))")
+    let all = "\(what): \(Self.all(mistakes))"
+    notifier.status("degraded: " + ((isServing ? facts : []) + [all]).joined(separator: "; "))
   }
 
   /// Reports mistakes with which the configuration is put in force all the same.
@@ -79,7 +83,7 @@ final class ReloadReport: Sendable {
       \(outcome.removed.count) removed, \(outcome.unchanged.count) unchanged, \(outcome.problems.count) problems.
       """, metadata: ["messageID": "\(JournalMessage.reloaded.id)"])
     for problem in outcome.problems where problem.instance == nil { logger.error("\(problem.message)") }
-    notifier.status("reloaded; \(standing(outcome.problems))")
+    notifier.status(standing(outcome.problems, after: "reloaded; "))
   }
 
   /// Reports another attempt at pending removals.
@@ -106,18 +110,21 @@ final class ReloadReport: Sendable {
     if saysReady { StandardError.write("sdkd: ready") }
   }
 
-  private func standing(_ problems: [DaemonReload.Problem]) -> String {
-    Self.words(problems).map { "\(counts); \($0)" } ?? counts
+  /// Returns the facts and the first problem. The text begins with "degraded" if it names what degrades the health.
+  private func standing(_ problems: [DaemonReload.Problem], after prefix: String = "") -> String {
+    let words = facts + [Self.words(problems)].compactMap(\.self)
+    let isDegraded = words.count > 1 || !registry.quarantined.isEmpty
+    return (isDegraded ? "degraded: " : "") + prefix + words.joined(separator: "; ")
   }
 
-  /// A text with the number of instances, of those that wait for a credential, and of quarantined ones, and with the
-  /// remark.
-  private var counts: String {
+  /// The number of instances, of those that wait for a credential, and of quarantined ones; then the remark, if there is
+  /// one.
+  private var facts: [String] {
     let instances = registry.instances
     let waiting = instances.count { $0.state == .reauthNeeded || $0.state == .locked }
     let number = instances.count == 1 ? "1 instance" : "\(instances.count) instances"
     let counts = "\(number), \(waiting) waiting for a credential, \(registry.quarantined.count) set aside"
-    return remark.map { "\(counts); \($0)" } ?? counts
+    return [counts, remark()].compactMap(\.self)
   }
 
   private static func words(_ problems: [DaemonReload.Problem]) -> String? {
@@ -128,7 +135,8 @@ final class ReloadReport: Sendable {
 
   private static func words(_ mistakes: [ConfigurationMistake]) -> String {
     guard let first = mistakes.first else { return "no mistakes" }
-    return mistakes.count == 1 ? "\(first)" : "\(first) (and \(mistakes.count - 1) more; sdkd --check lists them)"
+    let rest = mistakes.count - 1
+    return rest == 0 ? "\(first)" : "\(first) (and \(rest) more; sdkctl config check lists them)"
   }
 
   private static func all(_ mistakes: [ConfigurationMistake]) -> String {

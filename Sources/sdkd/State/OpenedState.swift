@@ -120,9 +120,13 @@ struct OpenedState {
     }
   }
 
-  /// A notice about the state for operators: a repair at the start, or another problem; `nil` for none.
+  /// A notice about the state that the operator has not dealt with yet: a repair at the start, or another problem;
+  /// `nil` for none.
   var note: String? {
-    guard let repair = store.meta.repair else { return store.meta.notice?.text }
-    return "the database was damaged, backup \(repair.backup.name) of \(repair.backup.createdAt) restored"
+    guard let database else { return nil }
+    if let repair = database.meta.repair, database.setAside.contains(repair.setAside) {
+      return "the database was damaged, backup \(repair.backup.name) of \(repair.backup.createdAt) restored"
+    }
+    return database.notices.first?.text
   }
 }

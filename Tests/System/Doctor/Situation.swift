@@ -23,7 +23,7 @@ struct Situation: CustomTestStringConvertible {
   var testDescription: String { name }
 
   private static let programs: Set = [
-    "chmod", "chown", "df", "dmesg", "du", "journalctl", "mount", "sdkctl", "systemctl",
+    "chmod", "chown", "df", "dmesg", "du", "journalctl", "mount", "rm", "sdkctl", "systemctl",
   ]
 
   /// The commands in an advice, in their order. An advice is a list of commands with words between them.

@@ -113,6 +113,13 @@ import Testing
       advice: "correct the rule (sdkctl show ruled has all), or add the name",
       byHand: "useradd bob"),
     Situation(
+      name: "a rule names an unknown unit",
+      fault: "sdkctl update ruled --access-observe unit:kiosc.service > /dev/null 2>&1", check: "rights",
+      status: "warning",
+      says: "ruled: systemd knows no unit kiosc.service, so a rule with it matches no caller now.",
+      advice: "correct the rule (sdkctl show ruled has all), or install the unit (one of systemd-run exists only while "
+        + "it runs)", byHand: "sdkctl update ruled --access-observe unit:sdkd.service > /dev/null 2>&1"),
+    Situation(
       name: "a user has no role", fault: "useradd alice", check: "rights", status: "warning",
       says: "alice sees no instance.",
       advice: "have an admin add user:alice to the rules that sdkctl show INSTANCE lists; sdkctl update INSTANCE "
@@ -257,6 +264,16 @@ import Testing
       says: "There are no inodes left for \(state).",
       advice: "remove files: du --inodes -x \"$(stat -c %m \(state))\" | sort -n | tail",
       byHand: "rm \(state)/ballast-*"),
+    Situation(
+      name: "a restored backup has set the former state aside",
+      fault: """
+        sdkctl backup kept > /dev/null; systemctl stop \(both); sdkctl restore kept > /dev/null 2>&1
+        systemctl start \(both)
+        rm -f \(state)/state.db.before-restore-*-wal \(state)/state.db.before-restore-*-shm
+        mv \(state)/state.db.before-restore-* \(state)/state.db.before-restore-1
+        """, check: "health", status: "warning",
+      says: "setAside: state.db.before-restore-1: may hold keys that were destroyed since",
+      advice: "rm \(state)/state.db.before-restore-1*"),
   ]
 
   /// Tries situations one after the other on a machine. In the end all is well.
