@@ -5,6 +5,28 @@ import SDKProtocol
 struct ErrorReference {
   /// The OpenRPC document, as `rpc.discover` and `sdkd --openrpc` give it.
   let document: JSON
+  /// The reasons of each entry in `components`, by the reference to it.
+  private let referenced: [String: [String]]
+  /// The methods whose errors can have a reason, in the order of the document.
+  private var methodsByReason: [String: [String]] = [:]
+  /// The reasons that every method can answer with.
+  private var common: Set<String> = []
+
+  /// Reads the errors of a document.
+  init(document: JSON) {
+    self.document = document
+    referenced = (document["components"]?["errors"]?.objectValue?.members ?? []).reduce(into: [:]) {
+      $0["#/components/errors/\($1.key)"] = Self.reasons(in: $1.value)
+    }
+    for method in document["methods"]?.arrayValue ?? [] {
+      guard let name = method["name"]?.stringValue else { continue }
+      let reasons = (method["errors"]?.arrayValue ?? []).flatMap(reasons)
+      for reason in reasons where methodsByReason[reason]?.last != name {
+        methodsByReason[reason, default: []].append(name)
+      }
+    }
+    common = Set((document["x-errors"]?.arrayValue ?? []).flatMap(reasons))
+  }
 
   /// The tables as Markdown.
   var markdown: String {
@@ -44,21 +66,18 @@ struct ErrorReference {
   }
 
   /// Returns the methods whose errors can have a reason; those of all methods are not listed.
-  func methods(with reason: String) -> [String] {
-    (document["methods"]?.arrayValue ?? []).filter { method in
-      (method["errors"]?.arrayValue ?? []).contains { reasons(of: $0).contains(reason) }
-    }.compactMap { $0["name"]?.stringValue }
-  }
+  func methods(with reason: String) -> [String] { methodsByReason[reason] ?? [] }
 
   /// Whether every method can answer with a reason.
-  func isOfEveryMethod(_ reason: String) -> Bool {
-    (document["x-errors"]?.arrayValue ?? []).contains { reasons(of: $0).contains(reason) }
-  }
+  func isOfEveryMethod(_ reason: String) -> Bool { common.contains(reason) }
 
   /// Returns the reasons of an entry in a method's list of errors.
   func reasons(of error: JSON) -> [String] {
-    let reference = error["$ref"]?.stringValue?.split(separator: "/").last.map(String.init)
-    let data = (reference.flatMap { document["components"]?["errors"]?[$0] } ?? error)["data"]
+    error["$ref"]?.stringValue.flatMap { referenced[$0] } ?? Self.reasons(in: error)
+  }
+
+  private static func reasons(in error: JSON) -> [String] {
+    let data = error["data"]
     let schemas = [data].compactMap(\.self) + (data?["allOf"]?.arrayValue ?? [])
     return schemas.flatMap { $0["properties"]?["reason"]?["enum"]?.arrayValue ?? [] }.compactMap(\.stringValue)
   }

@@ -109,8 +109,9 @@ struct Topics {
   private var questions: [Topic] { topics(of: "x-requests", type: "question") }
 
   private func topics(of member: String, type: String) -> [Topic] {
-    (document[member]?.arrayValue ?? []).map { method in
-      let errors = (method["errors"]?.arrayValue ?? []).flatMap(ErrorReference(document: document).reasons)
+    let reference = ErrorReference(document: document)
+    return (document[member]?.arrayValue ?? []).map { method in
+      let errors = (method["errors"]?.arrayValue ?? []).flatMap(reference.reasons)
       let params = (method["params"]?.arrayValue ?? []).map { param -> JSON in
         let isRequired = param["required"]?.boolValue == true
         return .string(
