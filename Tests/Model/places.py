@@ -119,6 +119,8 @@ def frame(reader):
     long = reader.read(more)
     length = int.from_bytes(long, "big") if more else head[1] & 127
     mask = reader.read(4) if head[1] & 128 else b""
+    if length > 1 << 24:
+        raise OSError("a frame of a hostile vendor has no end")
     data = reader.read(length)
     shown = bytes(byte ^ mask[index % 4] for index, byte in enumerate(data)) if mask else data
     return head + long + mask + data, head[0] & 15, shown.decode(errors="replace")
