@@ -42,6 +42,13 @@ import Testing
       #expect(try await !gets("user-unit:kiosk.service@bob", aliceUnit))
       #expect(try await !gets("user-unit:kiosk.service@alice", unit("kiosk", "alice")))
 
+      // As GNOME names the scope of a program that it has started.
+      let scope = "\(alice) systemd-run --user --scope --quiet --collect --unit=app-gnome-org.example.Kiosk-4711.scope"
+      #expect(try await gets("user-scope:org.example.Kiosk@alice", scope))
+      #expect(try await !gets("user-scope:org.example.Kiosk@bob", scope))
+      #expect(try await !gets("user-scope:org.example.Other@alice", scope))
+      #expect(try await !gets("user-scope:org.example.Kiosk@alice", aliceUnit))
+
       #expect(try await gets("unit:kiosk.service+user:carol+group:desks", unit("kiosk", "carol")))
       #expect(try await !gets("unit:kiosk.service+user:carol", unit("kiosk", "bob")))
       #expect(try await !gets("unit:kiosk.service+user:carol", unit("other", "carol")))
