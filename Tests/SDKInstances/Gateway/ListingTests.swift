@@ -111,6 +111,8 @@ struct ListingTests {
         #expect(await looks("instance.list", ["counts": true], uid: 7) == 3)
         #expect(await looks("instance.list", uid: 7) == 3)
         #expect(await looks("events.list", uid: 7) == 3)
+        #expect(await looks("events.subscribe", uid: 7) <= 3)
+        #expect(await looks("events.subscribe", uid: 0) == 0)
         let create: JSON = ["instance": "new", "kind": "fake.chat", "settings": ["base_url": "https://a.example"]]
         // Before the call takes its turn, and when it has it.
         #expect(await looks("instance.create", create, uid: 7) <= 2 * 4)
