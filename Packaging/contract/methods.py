@@ -119,6 +119,9 @@ def part(title, given, name, common, data):
 def plain(data, all):
     """A reader of params that uses neither their schema nor a decoder. It compares names in the order of `plain`."""
     read = [one for key in data["plain"] for one in all if one.key == key]
+    for one in read:
+        if one.type.removesuffix("?") in ("Int", "Double", "JSON", "JSONObject") or one.type.startswith("["):
+            raise ValueError(f"plain reads texts, booleans and seconds, and {one.key} is {one.type}")
     needed = [one for one in read if not one.is_optional]
     free = [one for one in read if one.is_optional]
     listing = [f"`{one.key}`" for one in read]
