@@ -13,7 +13,7 @@ struct ExplainTests {
     .deletingLastPathComponent()
 
   /// The contract as it is in the package.
-  private static func document() throws -> JSON {
+  static func document() throws -> JSON {
     try JSONParser.parse(
       String(contentsOf: root.appendingPathComponent("Packaging/openrpc.json"), encoding: .utf8))
   }

@@ -32,6 +32,25 @@ struct TraceTests {
     #expect(session["token"]?["tokenId"] == "0011223344556677")
   }
 
+  @Test("Each member that is a secret in the contract is masked")
+  func contract() throws {
+    func isSecret(_ schema: JSON) -> Bool {
+      schema["format"] == "password" || schema["$ref"] == "#/components/schemas/JWT"
+        || schema["additionalProperties"]?["format"] == "password"
+    }
+    let shapes = try #require(ExplainTests.document()["components"]?["schemas"]?.objectValue)
+    let members = Set(
+      shapes.members.flatMap { shape in
+        (shape.value["properties"]?.objectValue?.members ?? []).filter { isSecret($0.value) }.map(\.key)
+      })
+    #expect(members.count > 6, "\(members)")
+    let trace = Trace()
+    for member in members.sorted() {
+      let shown = JSONWriter.text(of: trace.masked(.object(JSONObject([(member, "s3cret")]))))
+      #expect(!shown.contains("s3cret"), "\(member)")
+    }
+  }
+
   @Test("A failure is shown with its code and data")
   func failures() async {
     let error = SDKError(.missing, .instanceNotFound, "No.").rpcError

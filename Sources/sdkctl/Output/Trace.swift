@@ -9,7 +9,7 @@ final class Trace: Sendable {
   private static let secrets: Set<String> = [
     "token", "jwt", "accessToken", "access_token", "refreshToken", "refresh_token", "id_token", "idToken", "signature",
     "address", "headers", "cookies", "password", "recoveryKey", "secret", "clientSecret", "client_secret",
-    "channel_key",
+    "channel_key", "identifier", "uniqueId",
   ]
   /// The params of the kinds' own methods that are shown. All others may be secrets and are masked.
   private static let known: Set<String> = ["instance", "service", "timeout", "wait", "localOnly", "onChange"]
