@@ -50,7 +50,9 @@ struct RawConnections {
   }
 
   private static let script = #"""
-    import json, selectors, signal, socket, sys, time
+    import json, resource, selectors, signal, socket, sys, time
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     count, path, method = int(sys.argv[1]), sys.argv[2], sys.argv[3]
     signal.signal(signal.SIGTERM, lambda *_: globals().update(end=time.monotonic() + 3))
     class Line:
