@@ -25,9 +25,7 @@ extension Target.Dependency {
   static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
   static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
   static let nioTestUtils = product(name: "NIOTestUtils", package: "swift-nio")
-  static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
   static let logging = product(name: "Logging", package: "swift-log")
-  static let crypto = product(name: "Crypto", package: "swift-crypto")
   static let lifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
   static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
   static let arguments = product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -39,7 +37,6 @@ extension Target.Dependency {
   static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
   static let nioWebSocket = product(name: "NIOWebSocket", package: "swift-nio")
   static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
-  static let jwt = product(name: "JWTKit", package: "jwt-kit")
   static let coreMetrics = product(name: "CoreMetrics", package: "swift-metrics")
   static let subprocess = product(name: "Subprocess", package: "swift-subprocess")
   static let system = product(name: "SystemPackage", package: "swift-system")
@@ -88,9 +85,9 @@ let checks: [Target] =
       name: "fuzz",
       dependencies: [
         "CFuzzer", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "ProviderUnit", "DelegateBridge", "StateStore",
-        "JWTRules", "SDKInstances", "SDKKinds", "Systemd", "Linux", "sdkd", "sdkctl", .crypto, .grdb, .httpClient,
-        .nioCore,
-        .nioEmbedded, .nioHTTP1, .nioPosix, .nioWebSocket,
+        "JWTRules", "SDKInstances", "SDKKinds", "Systemd", "Linux", "Cryptography", "sdkd", "sdkctl", .grdb,
+        .httpClient,
+        .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioWebSocket,
       ] + withoutLocales, path: "Tests/Fuzz/Sources", swiftSettings: settings,
       linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]),
   ]
@@ -123,7 +120,8 @@ let shared: [Target] =
   ? []
   : [
     .target(
-      name: "Doubles", dependencies: ["JSONRPC", "SDKProtocol", "StateStore", .crypto], path: "Tests/Shared/Doubles",
+      name: "Doubles", dependencies: ["JSONRPC", "SDKProtocol", "StateStore", "Cryptography"],
+      path: "Tests/Shared/Doubles",
       swiftSettings: settings),
     .target(name: "Randomness", path: "Tests/Shared/Randomness", swiftSettings: settings),
   ]
@@ -134,18 +132,16 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
-    .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-system.git", from: "1.8.0"),
     .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
     .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.0"),
     .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     .package(url: "https://github.com/swiftlang/swift-subprocess.git", from: "1.0.2", traits: []),
-    .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.0"),
   ],
   targets: [
     .systemLibrary(
@@ -159,11 +155,13 @@ let package = Package(
     + module("Concurrency", ["Linux", .deque], tests: ["Linux"])
     + module("Systemd", ["CSystemd", "CLinux", "Linux", .logging, .deque], tests: ["CLinux", "Linux", .logging])
     + module("JSONRPC", [], tests: [])
+    + module("Digests", [], tests: [])
+    + module("Cryptography", [.nioSSL], tests: [])
     + module("OpenMetrics", [.coreMetrics], tests: [.coreMetrics])
     + module(
       "JSONRPCTransport", ["JSONRPC", "CLinux", "Linux", .nioCore, .nioPosix, .deque],
       tests: ["JSONRPC", "CLinux", "Linux", .nioCore, .nioPosix, .nioEmbedded, .nioTestUtils])
-    + module("SDKProtocol", ["JSONRPC", .crypto], tests: ["JSONRPC"])
+    + module("SDKProtocol", ["JSONRPC", "Digests"], tests: ["JSONRPC"])
     + module("JWTRules", ["JSONRPC", "SDKProtocol"], tests: ["JSONRPC", "SDKProtocol"])
     + module(
       "SDKClient", ["Concurrency", "JSONRPC", "JSONRPCTransport", "SDKProtocol"],
@@ -174,8 +172,8 @@ let package = Package(
       "SDKClientTesting", ["Concurrency", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient"],
       tests: ["JSONRPC"])
     + module(
-      "StateStore", ["JSONRPC", "SDKProtocol", "CLinux", "Linux", .crypto, .grdb, .logging],
-      tests: ["Doubles", "Linux", "JSONRPC", "SDKProtocol", .crypto, .grdb, .grdbSQLite, .logging])
+      "StateStore", ["JSONRPC", "SDKProtocol", "Cryptography", "CLinux", "Linux", .grdb, .logging],
+      tests: ["Doubles", "Linux", "JSONRPC", "SDKProtocol", "Cryptography", .grdb, .grdbSQLite, .logging])
     + module("ProviderUnit", ["JSONRPC"], tests: ["JSONRPC"])
     + module("sdkd-provider", ["JSONRPC", "ProviderUnit", "CLinux", "Linux"], executable: true)
     + module(
@@ -193,15 +191,15 @@ let package = Package(
       "SDKKinds",
       [
         "Concurrency", "Linux", "JSONRPC", "SDKProtocol", "JWTRules", "SDKInstances", "StateStore", "DelegateBridge",
-        .cryptoExtras, .httpClient, .deque, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .nioWebSocket,
+        "Cryptography", .httpClient, .deque, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .nioWebSocket,
       ],
       tests: [
-        "Concurrency", "JSONRPC", "SDKProtocol", "SDKInstances", "DelegateBridge", .jwt, .nioCore, .nioEmbedded,
-        .nioHTTP1, .nioPosix, .nioSSL, .nioWebSocket,
+        "Concurrency", "JSONRPC", "SDKProtocol", "SDKInstances", "DelegateBridge", .nioCore, .nioEmbedded, .nioHTTP1,
+        .nioPosix, .nioSSL, .nioWebSocket,
       ])
     + module(
-      "SandboxServer", ["JSONRPC", .flyingFox, .crypto, .cryptoExtras],
-      tests: ["JSONRPC", .flyingFox, .jwt, .cryptoExtras])
+      "SandboxServer", ["JSONRPC", "Cryptography", "Digests", .flyingFox],
+      tests: ["JSONRPC", "Cryptography", .flyingFox])
     + module("sdk-sandbox", ["SandboxServer", .arguments], executable: true)
     + module(
       "sdkd",
@@ -216,8 +214,8 @@ let package = Package(
     + module(
       "sdkctl",
       [
-        "Concurrency", "Linux", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "JWTRules", "OpenMetrics",
-        .crypto, .arguments,
+        "Concurrency", "Digests", "Linux", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "JWTRules",
+        "OpenMetrics", .arguments,
       ],
       executable: true,
       tests: [

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 public import SDKProtocol
 
 /// The durable storage of instances, their identity and storage, and the event log.
@@ -81,7 +81,7 @@ public struct UnavailableStateStore: StateStore {
   public init(_ error: SDKError) {
     self.error = error
     meta = StoreMeta(stateID: InstanceUUID.random().description, restartCount: 0)
-    cursors = CursorCoder(key: SymmetricKey(size: .bits256), stateID: meta.stateID)
+    cursors = CursorCoder(key: SymmetricKey(), stateID: meta.stateID)
   }
 
   public func load() async throws(SDKError) -> StoredState { throw error }

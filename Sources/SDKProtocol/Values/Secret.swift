@@ -1,4 +1,4 @@
-import Crypto
+import Digests
 public import JSONRPC
 
 /// A text that must not be disclosed: a token, a key, a password.
@@ -52,7 +52,7 @@ public struct TokenID: Sendable, Hashable, Codable, CustomStringConvertible {
 
   /// Computes the digest of a token.
   public init(_ token: Secret) {
-    let digest = SHA256.hash(data: Array("sdkd token id:".utf8) + Array(token.reveal().utf8))
+    let digest = SHA256.hash(Array("sdkd token id:".utf8) + Array(token.reveal().utf8))
     description = digest.prefix(8).map { byte in
       let text = String(byte, radix: 16)
       return text.count == 1 ? "0" + text : text

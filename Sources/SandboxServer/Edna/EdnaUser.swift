@@ -1,4 +1,4 @@
-import CryptoExtras
+import Cryptography
 import Foundation
 import JSONRPC
 
@@ -91,14 +91,13 @@ struct EdnaIdentifier: Equatable, Sendable {
   private static func decrypt(_ text: String) -> Decrypted? {
     guard let bytes = Data(base64Encoded: text), bytes.count == 256,
       let der = Data(base64Encoded: DemoAccounts.identifierPrivateKey),
-      let key = try? _RSA.Encryption.PrivateKey(derRepresentation: der)
+      let key = RSAPrivateKey(der: Array(der))
     else { return nil }
-    let paddings: [(String, _RSA.Encryption.Padding)] = [
-      ("rsa-oaep-sha256", .PKCS1_OAEP_SHA256), ("rsa-oaep-sha1", .PKCS1_OAEP),
-      ("rsa-pkcs1", ._WEAK_AND_INSECURE_PKCS_V1_5),
+    let paddings: [(String, RSAPadding)] = [
+      ("rsa-oaep-sha256", .oaepSHA256), ("rsa-oaep-sha1", .oaepSHA1), ("rsa-pkcs1", .pkcs1),
     ]
     for (scheme, padding) in paddings {
-      guard let plain = try? key.decrypt(bytes, padding: padding), !plain.isEmpty,
+      guard let plain = key.decrypt(Array(bytes), padding), !plain.isEmpty,
         let id = String(bytes: plain, encoding: .utf8)
       else { continue }
       return Decrypted(id: id, scheme: scheme)

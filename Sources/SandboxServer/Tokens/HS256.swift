@@ -1,4 +1,5 @@
-import Crypto
+import Cryptography
+import Digests
 import Foundation
 import JSONRPC
 
@@ -7,7 +8,7 @@ import JSONRPC
 /// The sandbox does not use the daemon's JWT library, so that a fault of one side can't hide a fault of the other.
 enum HS256 {
   static func signature(of input: String, secret: String) -> Data {
-    Data(HMAC<SHA256>.authenticationCode(for: Data(input.utf8), using: SymmetricKey(data: Data(secret.utf8))))
+    Data(SymmetricKey(data: secret.utf8).authenticationCode(of: Array(input.utf8)))
   }
 
   /// Returns a signed JWT of these claims. `kid` goes into its header.
@@ -18,8 +19,7 @@ enum HS256 {
   }
 
   static func isValid(_ signature: Data, of input: String, secret: String) -> Bool {
-    HMAC<SHA256>.isValidAuthenticationCode(
-      signature, authenticating: Data(input.utf8), using: SymmetricKey(data: Data(secret.utf8)))
+    AuthenticationKey(SymmetricKey(data: secret.utf8)).isValid(signature, of: Array(input.utf8))
   }
 
   static func base64URL(_ data: Data) -> String {
@@ -43,6 +43,6 @@ enum HS256 {
 
   /// Returns a digest of a token, which identifies the token without storing it.
   static func digest(of token: String) -> String {
-    base64URL(Data(SHA256.hash(data: Data(token.utf8))))
+    base64URL(Data(SHA256.hash(token.utf8)))
   }
 }

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import GRDB
 
 /// The table of the keyring's slots among the data keys.
@@ -49,7 +49,7 @@ enum StateKeyTable {
       try KeyTable.clear(slot, db)
     }
     if rows.last?.unsigned(1) == first { return }
-    try insert(events, first: first, SymmetricKey(size: .bits256), wrapping, db)
+    try insert(events, first: first, SymmetricKey(), wrapping, db)
   }
 
   private static func insert(

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Glibc
 
 /// The root keys that are available when a state is opened.

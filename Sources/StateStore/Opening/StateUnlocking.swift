@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import GRDB
 import SDKProtocol
 
@@ -111,7 +111,7 @@ struct StateUnlocking {
     _ db: Database, _ connection: DatabaseQueue, version: Int, _ known: MetaTable.Unlocked?
   ) throws -> Opened {
     try StoreSchema.migrate(db, from: version)
-    let master = known?.master ?? SymmetricKey(size: .bits256)
+    let master = known?.master ?? SymmetricKey()
     let copiedAt = try MetaTable.copied(db)
     let isOutdated = try copiedAt == nil && isOutdated(known, version: version, db)
     // New events of a backup reuse positions, so it gets a new state ID, which invalidates earlier cursors.

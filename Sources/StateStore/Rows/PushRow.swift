@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import GRDB
 
 #if canImport(FoundationEssentials)
@@ -32,7 +32,7 @@ struct PushRow: Equatable {
   /// Returns the lookup tag of an ID. Equal IDs have equal tags, and a tag reveals nothing about its ID.
   static func tag(of id: String, _ key: DataKey) -> Data {
     let names = DerivedKey.derive(from: key.key, purpose: "push names")
-    return Data(HMAC<SHA256>.authenticationCode(for: Array(id.utf8), using: names).prefix(16))
+    return Data(names.authenticationCode(of: Array(id.utf8)).prefix(16))
   }
 
   /// Returns the registrations of an instance. An unreadable one is omitted, and the instance then does not open.

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import GRDB
 
 #if canImport(FoundationEssentials)
@@ -51,16 +51,16 @@ struct StorageRow {
 /// The keys for storage, derived from an instance's data key.
 struct StorageKeys {
   private let names: SymmetricKey
-  private let digest: DigestKey
+  private let digest: AuthenticationKey
 
   init(_ key: DataKey) {
     names = DerivedKey.derive(from: key.key, purpose: "storage names")
-    digest = DigestKey(DerivedKey.derive(from: key.key, purpose: "storage digest"))
+    digest = AuthenticationKey(DerivedKey.derive(from: key.key, purpose: "storage digest"))
   }
 
   /// Returns the lookup tag of a storage key. Equal keys have equal tags, and a tag reveals nothing about its key.
   func tag(of name: String) -> Data {
-    Data(HMAC<SHA256>.authenticationCode(for: Array(name.utf8), using: names).prefix(16))
+    Data(names.authenticationCode(of: Array(name.utf8)).prefix(16))
   }
 
   /// Adds a row to the storage digest in `anchor`, or removes it.

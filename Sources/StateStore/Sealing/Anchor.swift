@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import SDKProtocol
 
 #if canImport(FoundationEssentials)
@@ -73,8 +73,8 @@ struct StorageDigest: Equatable {
   }
 
   /// Adds a row that is not in the set, or removes one that is.
-  mutating func toggle(_ row: AdditionalData, key: DigestKey) {
-    key.code(of: row).withUnsafeBytes { code in
+  mutating func toggle(_ row: AdditionalData, key: AuthenticationKey) {
+    key.code(of: row.bytes).withUnsafeBytes { code in
       high ^= UInt64(bigEndian: code.loadUnaligned(as: UInt64.self))
       low ^= UInt64(bigEndian: code.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     }

@@ -1,4 +1,4 @@
-package import Crypto
+package import Cryptography
 import SDKProtocol
 
 /// A coder that converts positions in the event order into opaque cursors and back.
@@ -12,14 +12,14 @@ public struct CursorCoder: Sendable {
   private static let tagBytes = 16
   private static let numberBytes = 8
 
-  private let authentication: SymmetricKey
-  private let masking: SymmetricKey
+  private let authentication: AuthenticationKey
+  private let masking: AuthenticationKey
   private let state: [UInt8]
 
   /// Creates a coder for the state with this ID, with a key used only for cursors.
   package init(key: SymmetricKey, stateID: String) {
-    authentication = DerivedKey.derive(from: key, purpose: "cursor authentication")
-    masking = DerivedKey.derive(from: key, purpose: "cursor masking")
+    authentication = AuthenticationKey(DerivedKey.derive(from: key, purpose: "cursor authentication"))
+    masking = AuthenticationKey(DerivedKey.derive(from: key, purpose: "cursor masking"))
     state = Array(stateID.utf8)
   }
 
@@ -65,11 +65,11 @@ public struct CursorCoder: Sendable {
 
   private func tag(of numbers: [UInt64], _ nonce: [UInt8]) -> [UInt8] {
     let message = numbers.flatMap(Self.bytes(of:)) + nonce + state
-    return Array(HMAC<SHA256>.authenticationCode(for: message, using: authentication)).prefix(Self.tagBytes).map { $0 }
+    return Array(authentication.code(of: message).prefix(Self.tagBytes))
   }
 
   private func mask(for tag: [UInt8]) -> [UInt64] {
-    let code = Array(HMAC<SHA256>.authenticationCode(for: tag, using: masking))
+    let code = masking.code(of: tag)
     return (0..<3).map { Self.number(in: code.dropFirst($0 * Self.numberBytes)) }
   }
 

@@ -1,5 +1,5 @@
 import CLinux
-import Crypto
+import Cryptography
 import SDKProtocol
 
 #if canImport(FoundationEssentials)
@@ -23,7 +23,7 @@ struct DataKey {
   /// Creates a new key.
   init(newFor owner: KeyOwner, slot: Int64, vault: Vault) throws(SealError) {
     self.slot = slot
-    key = SymmetricKey(size: .bits256)
+    key = SymmetricKey()
     wrapped = try vault.wrap(key, for: owner, slot: slot)
   }
 
@@ -65,7 +65,7 @@ struct WrappingKey: Sendable {
 
 /// A key in memory that is not swapped, not dumped, and erased on deinitialization.
 ///
-/// The cipher needs a temporary copy for each use, which swift-crypto erases but which is not locked.
+/// The cipher needs a temporary copy for each use, which is erased but which is not locked.
 final class LockedKey: Sendable {
   static let byteCount = 32
 
@@ -77,7 +77,7 @@ final class LockedKey: Sendable {
   init(_ key: SymmetricKey) throws(StoreOpenError) {
     var memory: UnsafeMutableRawPointer?
     let status = cl_mlock_secret_page(Self.byteCount, &memory)
-    guard status >= 0, let memory, key.bitCount == Self.byteCount * 8 else {
+    guard status >= 0, let memory, key.byteCount == Self.byteCount else {
       throw .unwritable("no memory for keys (error \(-status))")
     }
     page = memory
@@ -89,6 +89,6 @@ final class LockedKey: Sendable {
 
   /// Calls `body` with a temporary copy of the key.
   func use<Result>(_ body: (SymmetricKey) throws -> Result) rethrows -> Result {
-    try body(SymmetricKey(data: UnsafeRawBufferPointer(start: page, count: Self.byteCount)))
+    try body(SymmetricKey(copying: UnsafeRawBufferPointer(start: page, count: Self.byteCount)))
   }
 }

@@ -1,4 +1,4 @@
-package import Crypto
+package import Cryptography
 import SDKProtocol
 
 /// Digests of users' ids that are secrets, for observers, events and the journal.
@@ -12,12 +12,12 @@ public struct IdentityDigests: Sendable {
   package init(key: SymmetricKey) { self.key = DerivedKey.derive(from: key, purpose: "identity digests") }
 
   /// Creates digests with a random key, for a state that is not on disk.
-  public init() { key = SymmetricKey(size: .bits256) }
+  public init() { key = SymmetricKey() }
 
   /// Returns the digest of an id in an instance: sixteen hexadecimal digits.
   public func digest(of id: String, in instance: InstanceUUID) -> String {
     let message = Array("\(instance) ".utf8) + Array(id.utf8)
-    let code = HMAC<SHA256>.authenticationCode(for: message, using: key)
+    let code = key.authenticationCode(of: message)
     return code.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }

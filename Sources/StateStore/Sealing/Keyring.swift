@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -24,9 +24,9 @@ struct Keyring {
 
   /// Creates new keys.
   init() {
-    cursors = SymmetricKey(size: .bits256)
-    outboxNames = SymmetricKey(size: .bits256)
-    events = [EventKey(first: 0, key: SymmetricKey(size: .bits256))]
+    cursors = SymmetricKey()
+    outboxNames = SymmetricKey()
+    events = [EventKey(first: 0, key: SymmetricKey())]
   }
 
   /// Derives the keys from the master key, as databases before schema version 3 did.
@@ -76,18 +76,18 @@ enum KeyOwner {
 /// Keys derived from another key, one for each purpose (HKDF-SHA256).
 enum DerivedKey {
   static func derive(from key: SymmetricKey, purpose: String) -> SymmetricKey {
-    HKDF<SHA256>.deriveKey(inputKeyMaterial: key, info: Array("sdkd \(purpose)".utf8), outputByteCount: 32)
+    key.derive(for: "sdkd \(purpose)")
   }
 }
 
 /// The keys with which the census is sealed and digested. They outlive the master key.
 struct CensusKeys {
   let seal: SymmetricKey
-  let digest: DigestKey
+  let digest: AuthenticationKey
 
   /// Derives the keys from one of the state's own keys.
   init(_ outboxNames: SymmetricKey) {
     seal = DerivedKey.derive(from: outboxNames, purpose: "census seal")
-    digest = DigestKey(DerivedKey.derive(from: outboxNames, purpose: "census digest"))
+    digest = AuthenticationKey(DerivedKey.derive(from: outboxNames, purpose: "census digest"))
   }
 }

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -49,6 +49,6 @@ enum MasterKey {
 
   private static func check(_ root: RootKey, stateID: String) -> Data {
     let key = DerivedKey.derive(from: root.key, purpose: "key check")
-    return Data(HMAC<SHA256>.authenticationCode(for: Array(stateID.utf8), using: key).prefix(16))
+    return Data(key.authenticationCode(of: Array(stateID.utf8)).prefix(16))
   }
 }

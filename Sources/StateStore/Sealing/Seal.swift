@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import JSONRPC
 import SDKProtocol
 
@@ -8,23 +8,24 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// AES-GCM with 256-bit keys and random nonces. A sealed value consists of nonce, ciphertext and tag.
+/// What is sealed on disk: AES-GCM, with additional data that says what it is and whose.
 enum Seal {
   /// The number of bytes by which a sealed value is longer than the plain one.
-  static let overhead = 28
+  static let overhead = AESGCM.overhead
 
   static func seal(_ plain: Data, under key: SymmetricKey, _ context: AdditionalData) throws(SealError) -> Data {
-    guard let box = try? AES.GCM.seal(plain, using: key, authenticating: context.bytes), let bytes = box.combined
-    else { throw SealError(what: "sealing") }
-    return bytes
+    guard let sealed = AESGCM.seal(plain, under: key, authenticating: context.bytes) else {
+      throw SealError(what: "sealing")
+    }
+    return sealed
   }
 
   static func open(
     _ sealed: Data, under key: SymmetricKey, _ context: AdditionalData, what: String
   ) throws(SealError) -> Data {
-    guard let box = try? AES.GCM.SealedBox(combined: sealed),
-      let plain = try? AES.GCM.open(box, using: key, authenticating: context.bytes)
-    else { throw SealError(what: what) }
+    guard let plain = AESGCM.open(sealed, under: key, authenticating: context.bytes) else {
+      throw SealError(what: what)
+    }
     return plain
   }
 }
@@ -86,19 +87,5 @@ enum StoredJSON {
     case .object(let object): depth > 0 && object.members.allSatisfy { fits($0.value, depth: depth - 1) }
     default: true
     }
-  }
-}
-
-/// A key for digests of rows. The part of the work that depends on the key alone is done once.
-struct DigestKey {
-  private let begun: HMAC<SHA256>
-
-  init(_ key: SymmetricKey) { begun = HMAC(key: key) }
-
-  /// Returns the authentication code of a row.
-  func code(of row: AdditionalData) -> HMAC<SHA256>.MAC {
-    var code = begun
-    code.update(data: row.bytes)
-    return code.finalize()
   }
 }

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -85,7 +85,7 @@ final class Vault: Sendable {
   func outboxTag(of id: String, in instance: InstanceUUID) -> Data {
     var name = AdditionalData("outbox.tag", of: instance)
     name.append(id)
-    return outboxNames.use { Data(HMAC<SHA256>.authenticationCode(for: name.bytes, using: $0).prefix(16)) }
+    return outboxNames.use { Data($0.authenticationCode(of: name.bytes).prefix(16)) }
   }
 
   // MARK: Replacing the master key

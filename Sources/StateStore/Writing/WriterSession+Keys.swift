@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import GRDB
 import JSONRPC
 import SDKProtocol
@@ -34,7 +34,7 @@ extension WriterSession {
   func rotateKey() -> Result<Int, SDKError> {
     if let refusal = recovery.refusal { return .failure(refusal) }
     let count: Int
-    let master = SymmetricKey(size: .bits256)
+    let master = SymmetricKey()
     let next: WrappingKey
     do {
       // Pending removals of keys from the backups need the keys that the backups have now.

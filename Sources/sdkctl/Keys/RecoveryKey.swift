@@ -1,4 +1,4 @@
-import Crypto
+import Digests
 
 /// A root key in the form that people write down: 56 letters and digits in groups of four, with a checksum against
 /// typos.
@@ -47,7 +47,7 @@ struct RecoveryKey: Equatable {
   }
 
   private static func check(_ key: [UInt8]) -> [UInt8] {
-    Array(SHA256.hash(data: Array("sdkd recovery key".utf8) + key).prefix(checkBytes))
+    Array(SHA256.hash(Array("sdkd recovery key".utf8) + key).prefix(checkBytes))
   }
 
   /// The key in the form that is shown once.

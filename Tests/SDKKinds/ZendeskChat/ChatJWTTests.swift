@@ -1,6 +1,5 @@
 import Foundation
 import JSONRPC
-import JWTKit
 import SDKProtocol
 import Testing
 
@@ -8,14 +7,6 @@ import Testing
 
 /// The local checks of a visitor's JWT for Chat, without the network.
 @Suite struct ChatJWTTests {
-  private struct Claims: JWTPayload {
-    let json: JSON
-    func encode(to encoder: any Encoder) throws { try json.encode(to: encoder) }
-    init(_ json: JSON) { self.json = json }
-    init(from decoder: any Decoder) throws { json = try JSON(from: decoder) }
-    func verify(using algorithm: some JWTAlgorithm) async throws {}
-  }
-
   private static let start = 1_800_000_000
   private let now = Timestamp(secondsSince1970: Double(start))
   private static let good: JSONObject = [
@@ -23,12 +14,10 @@ import Testing
     "exp": JSON(start + 300),
   ]
 
-  private func token(_ changes: JSONObject = [:], header: JWTHeader = [:]) async throws -> Secret {
+  private func token(_ changes: JSONObject = [:]) -> Secret {
     var claims = Self.good.merged(with: changes)
     for change in changes.members where change.value.isNull { claims[change.key] = nil }
-    let keys = JWTKeyCollection()
-    await keys.add(hmac: .init(from: "a secret that is long enough for HS256"), digestAlgorithm: .sha256)
-    return Secret(try await keys.sign(Claims(.object(claims)), header: header))
+    return JWTText.make(claims)
   }
 
   private func refusal(_ secret: Secret, max: Int = 200) -> SDKError? {
@@ -41,7 +30,7 @@ import Testing
   }
 
   @Test func aGoodTokenIsRead() async throws {
-    let jwt = try ChatJWT(try await token(), externalIdMax: 200, now: now)
+    let jwt = try ChatJWT(token(), externalIdMax: 200, now: now)
     #expect(jwt.externalId == "alice")
     #expect(jwt.name == "Alice")
     #expect(jwt.email == "alice@example.test")
@@ -53,14 +42,14 @@ import Testing
   func deepPayload() async throws {
     var tree: JSON = []
     for _ in 0..<30 { tree = [tree] }
-    #expect(refusal(try await token(["x": tree])) == nil)
+    #expect(refusal(token(["x": tree])) == nil)
     tree = [tree]
-    #expect(refusal(try await token(["x": tree]))?.reason == .invalidAccessToken)
+    #expect(refusal(token(["x": tree]))?.reason == .invalidAccessToken)
   }
 
   @Test func withoutAnEndItLivesSevenMinutes() async throws {
-    #expect(try ChatJWT(try await token(["exp": nil]), externalIdMax: 200, now: now).expiresAt == now + 420)
-    let old = try await token(["exp": nil, "iat": JSON(Self.start - 420)])
+    #expect(try ChatJWT(token(["exp": nil]), externalIdMax: 200, now: now).expiresAt == now + 420)
+    let old = token(["exp": nil, "iat": JSON(Self.start - 420)])
     #expect(refusal(old)?.reason == .tokenHasExpired)
   }
 
@@ -79,7 +68,7 @@ import Testing
 
   @Test(arguments: mistakes)
   func whatCannotBeRightHasItsReason(changes: JSONObject, reason: Reason) async throws {
-    let error = refusal(try await token(changes))
+    let error = refusal(token(changes))
     #expect(error?.reason == reason)
     #expect(error?.origin == .local)
   }
@@ -96,9 +85,9 @@ import Testing
   }
 
   @Test func theBoundsThemselvesAreGood() async throws {
-    #expect(refusal(try await token(["iat": JSON(Self.start + 120)])) == nil)
-    #expect(refusal(try await token(["exp": JSON(Self.start + 420)])) == nil)
-    let long = try await token(["external_id": .string(String(repeating: "x", count: 200))])
+    #expect(refusal(token(["iat": JSON(Self.start + 120)])) == nil)
+    #expect(refusal(token(["exp": JSON(Self.start + 420)])) == nil)
+    let long = token(["external_id": .string(String(repeating: "x", count: 200))])
     #expect(refusal(long) == nil)
     #expect(refusal(long, max: 199)?.reason == .invalidAccessToken)
   }
@@ -112,29 +101,29 @@ import Testing
 
   @Test("An external_id with control characters is refused", arguments: ["a\nb", "a\u{0}", "\u{85}a", "a\u{7F}"])
   func controlCharacters(id: String) async throws {
-    #expect(refusal(try await token(["external_id": .string(id)]))?.reason == .invalidAccessToken)
+    #expect(refusal(token(["external_id": .string(id)]))?.reason == .invalidAccessToken)
   }
 
   @Test("Texts are bounded in bytes, whatever their characters are")
   func bytes() async throws {
     // A character can have any number of bytes: this one has 201.
     let tall = "a" + String(repeating: "\u{301}", count: 100)
-    #expect(refusal(try await token(["external_id": .string(tall + tall)]))?.reason == .invalidAccessToken)
-    #expect(refusal(try await token(["name": .string(String(repeating: "é", count: 257))]))?.reason == .invalidName)
-    #expect(refusal(try await token(["name": .string(String(repeating: "é", count: 256))])) == nil)
+    #expect(refusal(token(["external_id": .string(tall + tall)]))?.reason == .invalidAccessToken)
+    #expect(refusal(token(["name": .string(String(repeating: "é", count: 257))]))?.reason == .invalidName)
+    #expect(refusal(token(["name": .string(String(repeating: "é", count: 256))])) == nil)
     let email = String(repeating: "e", count: 501) + "@example.test"
-    #expect(refusal(try await token(["email": .string(email)]))?.reason == .invalidEmail)
-    #expect(refusal(try await token(["email": .string(String(email.dropFirst(2)))])) == nil)
+    #expect(refusal(token(["email": .string(email)]))?.reason == .invalidEmail)
+    #expect(refusal(token(["email": .string(String(email.dropFirst(2)))])) == nil)
   }
 
   @Test("Other characters than letters, digits and -_.@: in an external_id are a hint")
   func adviceOnCharacters() async throws {
-    func hints(_ id: String) async throws -> [String] {
-      try ChatJWT(try await token(["external_id": .string(id)]), externalIdMax: 200, now: now).hints
+    func hints(_ id: String) throws -> [String] {
+      try ChatJWT(token(["external_id": .string(id)]), externalIdMax: 200, now: now).hints
     }
-    #expect(try await hints("Alice-7_a.b@c:d").isEmpty)
+    #expect(try hints("Alice-7_a.b@c:d").isEmpty)
     for odd in ["ü", "a b", "a$", "a/b", "50%"] {
-      #expect(try await hints(odd).map { String($0.prefix(12)) } == ["external_id:"], "\(odd)")
+      #expect(try hints(odd).map { String($0.prefix(12)) } == ["external_id:"], "\(odd)")
     }
   }
 
@@ -149,11 +138,11 @@ import Testing
   }
 
   @Test func whatExplainsARefusalIsAHint() async throws {
-    let milliseconds = refusal(try await token(["iat": 1_800_000_000_000]))
+    let milliseconds = refusal(token(["iat": 1_800_000_000_000]))
     #expect(milliseconds?.hints.contains { $0.hasPrefix("iat:") } == true)
-    let number = refusal(try await token(["external_id": 7]))
+    let number = refusal(token(["external_id": 7]))
     #expect(number?.hints.contains { $0.hasPrefix("external_id:") } == true)
-    let near = try ChatJWT(try await token(["exp": JSON(Self.start + 10)]), externalIdMax: 200, now: now)
+    let near = try ChatJWT(token(["exp": JSON(Self.start + 10)]), externalIdMax: 200, now: now)
     #expect(near.hints == ["nearExpiry"])
   }
 }

@@ -1,4 +1,4 @@
-import CryptoExtras
+import Cryptography
 import Foundation
 import JSONRPC
 import Testing
@@ -155,13 +155,12 @@ import Testing
 
   @Test func `Encrypted identifiers are shown decrypted, and two encryptions are one user`() async throws {
     let pem = try #require(try await sandbox.send("GET", "/_keys").tree?["ed"]?["publicKey"]?.stringValue)
-    let key = try _RSA.Encryption.PublicKey(pemRepresentation: pem)
-    let paddings: [(String, _RSA.Encryption.Padding)] = [
-      ("rsa-oaep-sha256", .PKCS1_OAEP_SHA256), ("rsa-oaep-sha1", .PKCS1_OAEP),
-      ("rsa-pkcs1", ._WEAK_AND_INSECURE_PKCS_V1_5),
+    let key = try #require(RSAPublicKey(pem: pem))
+    let paddings: [(String, RSAPadding)] = [
+      ("rsa-oaep-sha256", .oaepSHA256), ("rsa-oaep-sha1", .oaepSHA1), ("rsa-pkcs1", .pkcs1),
     ]
     for (scheme, padding) in paddings {
-      let sent = try key.encrypt(Data("alice@example.test".utf8), padding: padding).base64EncodedString()
+      let sent = Data(try #require(key.encrypt(Array("alice@example.test".utf8), padding))).base64EncodedString()
       _ = try await EdnaClient(sandbox: sandbox, id: sent).connected(["clientIdIsEncrypted": true])
       guard case .array(let users)? = try await client.state()["users"] else { return }
       #expect(users.map { $0["clientId"] } == ["alice@example.test"])

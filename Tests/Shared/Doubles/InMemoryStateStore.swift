@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 public import SDKProtocol
 public import StateStore
 import Synchronization
@@ -30,7 +30,7 @@ public final class InMemoryStateStore: StateStore {
   ) {
     self.clock = clock
     self.retention = retention
-    cursors = CursorCoder(key: SymmetricKey(size: .bits256), stateID: stateID)
+    cursors = CursorCoder(key: SymmetricKey(), stateID: stateID)
     meta = StoreMeta(stateID: stateID, restartCount: restartCount)
   }
 

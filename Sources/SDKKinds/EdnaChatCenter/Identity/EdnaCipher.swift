@@ -1,4 +1,4 @@
-import CryptoExtras
+import Cryptography
 import JSONRPC
 import SDKProtocol
 
@@ -19,25 +19,16 @@ struct EdnaCipher: Sendable {
 
     static let jsonSchema = JSONSchema.enumeration(allCases.map(\.rawValue))
 
-    fileprivate var padding: _RSA.Encryption.Padding {
+    fileprivate var padding: RSAPadding {
       switch self {
-      case .oaepSHA256: .PKCS1_OAEP_SHA256
-      case .oaepSHA1: .PKCS1_OAEP
-      case .pkcs1: ._WEAK_AND_INSECURE_PKCS_V1_5
-      }
-    }
-
-    /// The bytes of an RSA block that the padding takes.
-    fileprivate var overhead: Int {
-      switch self {
-      case .oaepSHA256: 66
-      case .oaepSHA1: 42
-      case .pkcs1: 11
+      case .oaepSHA256: .oaepSHA256
+      case .oaepSHA1: .oaepSHA1
+      case .pkcs1: .pkcs1
       }
     }
   }
 
-  private let der: Data
+  private let key: RSAPublicKey
   /// The size of the largest identifier that can be encrypted, in bytes of UTF-8.
   let capacity: Int
   private let scheme: Scheme
@@ -46,25 +37,22 @@ struct EdnaCipher: Sendable {
 
   /// Creates a cipher with a public key in PEM; `nil` if the key can't be used.
   init?(pem: String, scheme: Scheme) {
-    guard let key = try? _RSA.Encryption.PublicKey(pemRepresentation: pem) else { return nil }
-    der = key.derRepresentation
-    capacity = key.keySizeInBits / 8 - scheme.overhead
+    guard let key = RSAPublicKey(pem: pem) else { return nil }
+    self.key = key
+    capacity = key.byteCount - scheme.padding.overhead
     self.scheme = scheme
-    name = TokenID(Secret("\(scheme.rawValue) \(der.base64EncodedString())")).description
+    name = TokenID(Secret("\(scheme.rawValue) \(Data(key.der).base64EncodedString())")).description
   }
 
   /// Returns the ciphertext of an identifier as base64. The padding is random, so each call returns another text.
   ///
   /// - Throws: `invalidIdentifier` for an identifier that is too long for the key.
   func encrypt(_ identifier: Secret) throws(SDKError) -> Secret {
-    do {
-      let key = try _RSA.Encryption.PublicKey(derRepresentation: der)
-      let bytes = try key.encrypt(Data(identifier.reveal().utf8), padding: scheme.padding)
-      return Secret(bytes.base64EncodedString())
-    } catch {
+    guard let bytes = key.encrypt(Array(identifier.reveal().utf8), scheme.padding) else {
       throw SDKError(
         .local, .invalidIdentifier,
         "The identifier can't be encrypted: with this key it may have at most \(capacity) bytes.")
     }
+    return Secret(Data(bytes).base64EncodedString())
   }
 }

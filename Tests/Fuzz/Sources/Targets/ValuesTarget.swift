@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import JSONRPC
 import SDKInstances
 import SDKProtocol

@@ -1,4 +1,4 @@
-import Crypto
+import CNIOBoringSSL
 import Foundation
 import NIOCore
 import NIOEmbedded
@@ -69,7 +69,9 @@ extension FuzzTarget {
     let name = "Sec-WebSocket-Key: "
     guard let start = request.text.range(of: name)?.upperBound else { fatalError("The request has no key.") }
     let key = request.text[start...].prefix { $0 != "\r\n" && $0 != "\r" }
-    let digest = Insecure.SHA1.hash(data: Data("\(key)258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8))
+    let answered = Array("\(key)258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)
+    var digest = [UInt8](repeating: 0, count: 20)
+    SHA1(answered, answered.count, &digest)
     let accept = Data(digest).base64EncodedString()
     let text = String(decoding: part, as: UTF8.self).replacingOccurrences(of: "ACCEPT", with: accept)
     return Array(text.replacingOccurrences(of: "\r\n", with: "\n").replacingOccurrences(of: "\n", with: "\r\n").utf8)
