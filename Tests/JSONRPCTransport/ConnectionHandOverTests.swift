@@ -5,8 +5,11 @@ import Testing
 @Suite struct ConnectionHandOverTests {
   private static let full = ConnectionHandOver(
     inode: .max, framing: .headers, input: Array(0...255), output: Array("\u{0}\n\n{\"".utf8),
-    requests: [Array(#"{"jsonrpc":"2.0","id":"é","method":"a"}"#.utf8), []], lastQuestion: 1 << 60,
-    processStart: 1 << 62, program: ["subscriptions": [1, "two", nil]])
+    requests: [
+      .init(text: Array(#"{"jsonrpc":"2.0","id":"é","method":"a"}"#.utf8)), .init(text: [], batch: 1),
+      .init(text: Array("x".utf8), batch: 0, isChecked: false),
+    ], batches: [[], [Array(#"{"id":"é"}"#.utf8), []]], lastQuestion: 1 << 60, processStart: 1 << 62,
+    program: ["subscriptions": [1, "two", nil]])
 
   private static let states = [
     full,
@@ -36,10 +39,32 @@ import Testing
     #expect(ConnectionHandOver.decode(bytes) == [Self.full])
   }
 
+  @Test("A state without batches has the form that versions without batches write and read")
+  func formWithoutBatches() throws {
+    let text =
+      #"{"inode":"9","framing":"lines","input":1,"output":1,"requests":["{}"],"lastQuestion":"7","program":{}}"#
+    let state = ConnectionHandOver(
+      inode: 9, framing: .lines, input: Array("a".utf8), output: Array("b".utf8),
+      requests: [.init(text: Array("{}".utf8))], lastQuestion: 7, program: [:])
+    #expect(ConnectionHandOver.decode(Array("\(text)\nab".utf8)) == [state])
+    for (state, isKnown) in [(state, true), (Self.full, false)] {
+      let header = try JSONParser.parse(state.encoded.prefix { $0 != UInt8(ascii: "\n") }, .ownText)
+      #expect(header["requests"]?.arrayValue?.allSatisfy { $0.stringValue != nil } == isKnown)
+    }
+  }
+
+  private static func member(_ batch: Int) -> JSON { ["batch": JSON(batch), "isChecked": true, "text": ""] }
+
   private static let damages: [(member: String, value: JSON?)] = [
     ("inode", nil), ("inode", "0"), ("inode", 7), ("inode", "-1"), ("inode", "18446744073709551616"),
     ("framing", nil), ("framing", "http"), ("framing", "foreign"), ("framing", "no"), ("framing", 1),
-    ("requests", nil), ("requests", "x"), ("requests", ["ok", 1]),
+    ("requests", nil), ("requests", "x"), ("requests", ["ok", 1]), ("requests", ["no batch"]),
+    ("requests", [member(0)]), ("requests", [member(0), member(2)]), ("requests", [member(0), member(1), member(-1)]),
+    ("requests", [member(0), member(1), [:]]), ("requests", [member(0), ["batch": 1, "text": ""]]),
+    ("requests", [member(0), ["batch": 1, "isChecked": true]]),
+    ("requests", [member(0), ["isChecked": true, "text": ""]]),
+    ("batches", nil), ("batches", "x"), ("batches", [[]]), ("batches", [[], [], []]), ("batches", [[], [1]]),
+    ("batches", [[], "x"]),
     ("lastQuestion", nil), ("lastQuestion", 1), ("lastQuestion", "x"), ("processStart", "x"), ("processStart", "-1"),
     ("program", nil),
   ]

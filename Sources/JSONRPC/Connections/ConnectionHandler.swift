@@ -55,12 +55,16 @@ public protocol AcceptedCall: AnyObject, Sendable {
   /// Releases what `accept` has reserved for the request, such as a position in a queue. Called instead of `run` when
   /// the request is cancelled or refused, or the connection ends.
   func abandon()
+  /// Whether work of the program waits for `answered`, so that no other process can write the response. Read after `run`.
+  var awaitsAnswer: Bool { get }
   /// Reports that the response is written: lines sent from now on follow it. Called on the event loop after `run`,
   /// unless the connection ended before.
   func answered()
 }
 
 extension AcceptedCall {
+  /// False.
+  public var awaitsAnswer: Bool { false }
   /// Does nothing.
   public func answered() {}
 }

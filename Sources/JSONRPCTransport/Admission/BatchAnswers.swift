@@ -10,7 +10,7 @@ public enum AnswerDestination: Sendable, Hashable {
 
 /// The responses of incomplete batches.
 struct BatchAnswers<Call> {
-  /// A batch with all its responses, and the calls that produced them.
+  /// The responses of a batch, and the calls that produced them.
   struct Complete {
     var texts: [[UInt8]]
     var calls: [Call]
@@ -18,7 +18,7 @@ struct BatchAnswers<Call> {
 
   private struct Batch {
     var missing: Int
-    var complete = Complete(texts: [], calls: [])
+    var complete: Complete
   }
 
   private var batches: [Int: Batch] = [:]
@@ -30,11 +30,18 @@ struct BatchAnswers<Call> {
 
   /// Opens a batch that is complete after `expected` responses. A batch that expects none is not stored and has no
   /// response.
-  mutating func open(expected: Int) -> AnswerDestination {
+  ///
+  /// - Parameter texts: the responses that another process has added.
+  mutating func open(expected: Int, with texts: [[UInt8]] = []) -> AnswerDestination {
     last += 1
-    if expected > 0 { batches[last] = Batch(missing: expected) }
+    guard expected > 0 else { return .batch(last) }
+    batches[last] = Batch(missing: expected, complete: Complete(texts: texts, calls: []))
+    byteCount += texts.reduce(0) { $0 + $1.count }
     return .batch(last)
   }
+
+  /// The responses that an incomplete batch has, and the calls that produced them; `nil` if there is no such batch.
+  subscript(number: Int) -> Complete? { batches[number]?.complete }
 
   /// Adds a response and the call that produced it. Removes and returns the batch if it is now complete, else returns
   /// `nil`.

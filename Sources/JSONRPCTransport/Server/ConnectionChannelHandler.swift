@@ -66,9 +66,9 @@ final class ConnectionChannelHandler: ChannelDuplexHandler, Wire {
   }
 
   /// Begins to handle messages: first the requests that another process has not run.
-  func begin(repeating requests: [[UInt8]]) {
+  func begin(repeating handed: ConnectionHandOver) {
     guard !core.isLost else { return }
-    core.repeatRequests(requests)
+    core.repeatRequests(handed)
     core.flush()
     goOn()
     core.endIfDone()

@@ -1,35 +1,6 @@
 internal import JSONRPC
 internal import NIOCore
 
-/// The requests of a connection that another process will run, because this one did not.
-struct KeptRequests {
-  /// The requests in order of arrival; a running one that was not run to its end has the number of its ticket.
-  private var requests: [(number: UInt64, text: [UInt8])] = []
-  /// Called once, when nothing is in progress; with `nil` if the connection ended before.
-  private var waiter: ((_ handler: (any ConnectionHandler)?) -> Void)?
-
-  /// Adds a request or notification.
-  mutating func add(_ request: RPCRequest, number: UInt64, isNotification: Bool) {
-    requests.append((number, request.text(isNotification: isNotification)))
-  }
-
-  /// The texts in order of arrival.
-  var texts: [[UInt8]] {
-    // Stable, because those that were refused have the same number.
-    requests.enumerated().sorted { ($0.element.number, $0.offset) < ($1.element.number, $1.offset) }.map(\.element.text)
-  }
-
-  /// Calls `body` with the program's handler when nothing is in progress.
-  mutating func whenSettled(_ body: @escaping (_ handler: (any ConnectionHandler)?) -> Void) { waiter = body }
-
-  /// Calls the function that waits, once.
-  mutating func settled(_ handler: (any ConnectionHandler)?) {
-    let body = waiter
-    waiter = nil
-    body?(handler)
-  }
-}
-
 /// The hand-over of a connection to another process, and its adoption there.
 extension ConnectionCore {
   /// Reads no more, and keeps the requests that are not run from now on.
@@ -48,23 +19,48 @@ extension ConnectionCore {
     let home = NIOLoopBound(self, eventLoop: eventLoop)
     let timer = eventLoop.scheduleTask(in: time) {
       let core = home.value
-      guard !core.isLost, !core.state.isIdle || core.parsing != nil || core.isAdopting else { return }
-      core.kept?.settled(nil)
-      core.kept = nil
-      core.cutOff()
+      if !core.isLost, !core.isSettled { core.cutOff() }
     }
     ended.futureResult.assumeIsolated().whenComplete { _ in timer.cancel() }
     endIfDone()
   }
 
+  /// Whether no request is in progress. The batches that are incomplete then have members that are kept.
+  private var isSettled: Bool { parsing == nil && state.count == 0 && !isAdopting }
+
   /// Calls the function that waits for the end of all requests, if there are none.
   func settleIfDone() {
-    guard parsing == nil, state.isIdle, !isAdopting else { return }
+    guard isSettled else { return }
+    completeBoundBatches()
     kept?.settled(handler)
   }
 
-  /// Keeps a request that has ended without being run. Returns false if it is to be answered. A member of a batch is,
-  /// because its batch is answered as a whole.
+  /// Completes the batches with a response that this process must write, because work of the program waits for it.
+  private func completeBoundBatches() {
+    let batches = state.batches
+    let bound = kept?.remove { kept in
+      guard case .batch(let number) = kept.destination else { return false }
+      return batches[number]?.calls.contains { $0.awaitsAnswer } ?? false
+    }
+    refuse(bound ?? [])
+  }
+
+  /// Answers the kept requests, because no other process will run them.
+  func refuseKept() {
+    guard var requests = kept else { return }
+    kept = nil
+    requests.settled(nil)
+    refuse(requests.remove { _ in true })
+  }
+
+  private func refuse(_ requests: [KeptRequests.Request]) {
+    for kept in requests {
+      if !kept.wasAccepted, kept.destination != .discarded { program?.refused(kept.request, with: kept.refusal) }
+      answer(kept.request.id, .failure(kept.refusal), to: kept.destination)
+    }
+  }
+
+  /// Keeps a request that has ended without being run. Returns false if it is to be answered.
   func keep(
     _ departure: ConnectionState<any AcceptedCall>.Departure, _ ticket: ConnectionState<any AcceptedCall>.Ticket,
     _ result: Result<[UInt8], RPCError>
@@ -78,11 +74,7 @@ extension ConnectionCore {
     _ request: RPCRequest, refused error: RPCError, _ destination: AnswerDestination, number: UInt64 = .max
   ) -> Bool {
     guard kept != nil, error.reason == RPCError.shuttingDown.reason else { return false }
-    switch destination {
-    case .batch: return false
-    case .single: kept?.add(request, number: number, isNotification: false)
-    case .discarded: kept?.add(request, number: number, isNotification: true)
-    }
+    kept?.add(KeptRequests.Request(number: number, request: request, destination: destination, refusal: error))
     return true
   }
 
@@ -94,7 +86,7 @@ extension ConnectionCore {
   func pack(program: JSON, lastQuestion: UInt64, processStart: UInt64?) -> (
     descriptor: CInt, state: ConnectionHandOver
   )? {
-    guard !isLost, let texts = kept?.texts, state.isIdle, parsing == nil else { return nil }
+    guard !isLost, isSettled, let (requests, batches) = kept?.handOver(state.batches) else { return nil }
     // The peer need not answer what nobody here waits for any more.
     for id in questions.ids {
       _ = outbox.add(RPCText.notification(method: TransportMethod.cancelRequest, params: ["id": .string(id)]))
@@ -105,8 +97,8 @@ extension ConnectionCore {
     guard let detached = wire?.detach() else { return nil }
     let handed = ConnectionHandOver(
       inode: ConnectionHandOver.inode(of: detached.descriptor), framing: framing, input: detached.input,
-      output: Array(detached.unsent.readableBytesView) + Array(rest.readableBytesView), requests: texts,
-      lastQuestion: lastQuestion, processStart: processStart, program: program)
+      output: Array(detached.unsent.readableBytesView) + Array(rest.readableBytesView), requests: requests,
+      batches: batches, lastQuestion: lastQuestion, processStart: processStart, program: program)
     // The program knows that the connection goes on, so it is not notified of an end.
     handler = nil
     lost()
@@ -122,22 +114,22 @@ extension ConnectionCore {
     outbox.count(state.output.count)
   }
 
-  /// Receives the requests that another process has accepted and not run.
-  func repeatRequests(_ texts: [[UInt8]]) {
+  /// Receives the requests that another process has accepted and not run. Batches keep their responses of that process.
+  func repeatRequests(_ handed: ConnectionHandOver) {
     isAdopting = false
     isRepeating = true
-    for text in texts { receive(text[...]) }
+    var expected = handed.batches.map { _ in 0 }
+    for request in handed.requests { if let batch = request.batch { expected[batch] += 1 } }
+    let batches = zip(expected, handed.batches).map { state.batches.open(expected: $0, with: $1) }
+    // Counts the responses of batches. The wire counts its input when it begins.
+    keep(pending: 0)
+    for request in handed.requests {
+      if let batch = request.batch {
+        receive(member: request, of: batches[batch])
+      } else {
+        receive(request.text[...])
+      }
+    }
     isRepeating = false
-  }
-}
-
-extension RPCRequest {
-  /// Returns the text of the message.
-  fileprivate func text(isNotification: Bool) -> [UInt8] {
-    var message: JSONObject = ["jsonrpc": "2.0"]
-    if !isNotification { message["id"] = id.json }
-    message["method"] = .string(method)
-    message["params"] = params
-    return JSONWriter.bytes(of: .object(message))
   }
 }

@@ -47,8 +47,11 @@ extension ConnectionCore {
   }
 
   private func receiveParsed(_ frame: Result<RPCFrame, RPCError>, _ text: ArraySlice<UInt8>) -> Int {
-    parsing = nil
-    defer { endIfDone() }
+    // A connection that is handed over is not settled before the whole frame is received.
+    defer {
+      parsing = nil
+      endIfDone()
+    }
     switch frame {
     case .success(let frame): return receive(frame, text)
     case .failure(let error): return receiveUnparsed(error)
@@ -72,6 +75,22 @@ extension ConnectionCore {
         receive(message, bytes: text.count / messages.count, isLarge: isLarge, destination)
       }
       return messages.count
+    }
+  }
+
+  /// Receives a member of a batch that another process has received. The batch gets a response in any case.
+  func receive(member: ConnectionHandOver.Request, of batch: AnswerDestination) {
+    do throws(RPCError) {
+      guard case .single(let message) = try RPCFrame(member.text[...]), message.wantsAnswer else {
+        throw RPCError.invalidRequest("The message is no request.")
+      }
+      if !member.isChecked, case .request(let request) = message, hasTooManyAnswers, let program {
+        return refuse(request, .tooManyAnswers, batch, program)
+      }
+      let bytes = member.text.count
+      receive(message, bytes: bytes, isLarge: bytes > settings.limits.smallFrameBytes, batch)
+    } catch {
+      answer(.null, .failure(error), to: batch)
     }
   }
 
@@ -191,10 +210,11 @@ extension ConnectionCore {
     endIfDone()
   }
 
-  /// Answers waiting requests with `shuttingDown` and closes the connection, which cancels the running ones.
+  /// Answers waiting and kept requests with `shuttingDown` and closes the connection, which cancels the running ones.
   func cutOff() {
     guard !isLost else { return }
     state.drain()
+    refuseKept()
     for departure in removeWaiting() { giveUp(departure, .shuttingDown) }
     collect()
     flush()

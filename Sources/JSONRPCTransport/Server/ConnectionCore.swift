@@ -259,8 +259,8 @@ final class ConnectionCore {
       return
     }
     watchPeer()
-    guard state.isIdle else { return }
     if kept != nil { return settleIfDone() }
+    guard state.isIdle else { return }
     if state.isInputEnded {
       guard outbox.unsent == 0 else { return }
       hasClosed = true

@@ -3,6 +3,23 @@ public import JSONRPC
 
 /// The state of a connection on its way from one process to another.
 public struct ConnectionHandOver: Sendable, Hashable {
+  /// A request that was accepted and not run.
+  public struct Request: Sendable, Hashable {
+    /// The text of the message.
+    public var text: [UInt8]
+    /// The index in `batches` of the batch that waits for the response; `nil` if no batch does.
+    public var batch: Int?
+    /// Whether this member of a batch has passed the check of unsent bytes and responses; true for other requests.
+    public var isChecked: Bool
+
+    /// Creates a request.
+    public init(text: [UInt8], batch: Int? = nil, isChecked: Bool = true) {
+      self.text = text
+      self.batch = batch
+      self.isChecked = isChecked
+    }
+  }
+
   /// The inode of the socket, by which the receiver finds its descriptor.
   public var inode: UInt64
   /// The framing; `nil` if the peer has not chosen it.
@@ -11,8 +28,10 @@ public struct ConnectionHandOver: Sendable, Hashable {
   public var input: [UInt8]
   /// The bytes that the kernel has not taken, perhaps from the middle of a message.
   public var output: [UInt8]
-  /// The texts of the requests that were accepted and not run, in order.
-  public var requests: [[UInt8]]
+  /// The requests that were accepted and not run, in order.
+  public var requests: [Request]
+  /// The responses that each incomplete batch has. The others are those of its `requests`, of which it has some.
+  public var batches: [[[UInt8]]]
   /// The number of the last request that was sent to the peer.
   public var lastQuestion: UInt64
   /// The start time of the peer's process, in clock ticks since boot, if the kernel has no descriptor of the process;
@@ -23,14 +42,15 @@ public struct ConnectionHandOver: Sendable, Hashable {
 
   /// Creates a state.
   public init(
-    inode: UInt64, framing: Framing?, input: [UInt8], output: [UInt8], requests: [[UInt8]], lastQuestion: UInt64,
-    processStart: UInt64? = nil, program: JSON
+    inode: UInt64, framing: Framing?, input: [UInt8], output: [UInt8], requests: [Request],
+    batches: [[[UInt8]]] = [], lastQuestion: UInt64, processStart: UInt64? = nil, program: JSON
   ) {
     self.inode = inode
     self.framing = framing
     self.input = input
     self.output = output
     self.requests = requests
+    self.batches = batches
     self.lastQuestion = lastQuestion
     self.processStart = processStart
     self.program = program
@@ -46,6 +66,8 @@ public struct ConnectionHandOver: Sendable, Hashable {
 
 /// The form in which states are passed on: for each a line of JSON with the lengths of `input` and `output`, which follow
 /// as they are.
+///
+/// A version that does not know batches leaves out a state with one: there, a request is always a string.
 extension ConnectionHandOver {
   /// The state as bytes.
   public var encoded: [UInt8] {
@@ -62,7 +84,8 @@ extension ConnectionHandOver {
     [
       "inode": .string("\(inode)"), "framing": framing.map { JSON.string($0.name) } ?? .null,
       "input": JSON(input.count), "output": JSON(output.count),
-      "requests": .array(requests.map { .string(String(decoding: $0, as: UTF8.self)) }),
+      "requests": .array(requests.map(\.json)),
+      "batches": .array(batches.map { .array($0.map { .string(String(decoding: $0, as: UTF8.self)) }) }),
       "lastQuestion": .string("\(lastQuestion)"),
       "processStart": processStart.map { JSON.string("\($0)") } ?? .null, "program": program,
     ]
@@ -91,8 +114,9 @@ extension ConnectionHandOver {
       let lastQuestion = header["lastQuestion"]?.stringValue.flatMap({ UInt64($0) }),
       let texts = header["requests"]?.arrayValue, let program = header["program"], let name = header["framing"]
     else { return nil }
-    let requests = texts.compactMap { $0.stringValue.map { Array($0.utf8) } }
-    guard requests.count == texts.count else { return nil }
+    guard let requests = texts.mapAll({ Request(json: $0) }), let batches = Self.batches(header["batches"]),
+      Set(requests.compactMap(\.batch)) == Set(batches.indices)
+    else { return nil }
     let start = header["processStart"]?.stringValue
     let processStart = start.flatMap { UInt64($0) }
     guard (start == nil) == (processStart == nil) else { return nil }
@@ -102,8 +126,44 @@ extension ConnectionHandOver {
       framing = known
     }
     self.init(
-      inode: inode, framing: framing, input: input, output: output, requests: requests, lastQuestion: lastQuestion,
-      processStart: processStart, program: program)
+      inode: inode, framing: framing, input: input, output: output, requests: requests, batches: batches,
+      lastQuestion: lastQuestion, processStart: processStart, program: program)
+  }
+
+  /// Reads the responses of batches. A version that does not know batches has none.
+  private static func batches(_ json: JSON?) -> [[[UInt8]]]? {
+    guard let json else { return [] }
+    return json.arrayValue?.mapAll { batch in
+      batch.arrayValue?.mapAll { text in text.stringValue.map { Array($0.utf8) } }
+    }
+  }
+}
+
+extension ConnectionHandOver.Request {
+  /// The text, or an object if the request is of a batch.
+  fileprivate var json: JSON {
+    let string = JSON.string(String(decoding: text, as: UTF8.self))
+    guard let batch else { return string }
+    return ["batch": JSON(batch), "isChecked": .bool(isChecked), "text": string]
+  }
+
+  fileprivate init?(json: JSON) {
+    if let text = json.stringValue {
+      self.init(text: Array(text.utf8))
+    } else {
+      guard let text = json["text"]?.stringValue, let batch = json["batch"]?.intValue,
+        let isChecked = json["isChecked"]?.boolValue
+      else { return nil }
+      self.init(text: Array(text.utf8), batch: batch, isChecked: isChecked)
+    }
+  }
+}
+
+extension Array {
+  /// Returns the results of `transform`; `nil` if it returns `nil` for an element.
+  fileprivate func mapAll<Mapped>(_ transform: (Element) -> Mapped?) -> [Mapped]? {
+    let results = compactMap(transform)
+    return results.count == count ? results : nil
   }
 }
 

@@ -92,7 +92,7 @@ extension ServerRun {
       return state.adopted
     }
     for connection in adopted { await connection.program.adopt(connection.handed.program) }
-    await onLoops(adopted, \.wire.eventLoop) { $0.wire.value.begin(repeating: $0.handed.requests) }
+    await onLoops(adopted, \.wire.eventLoop) { $0.wire.value.begin(repeating: $0.handed) }
     adoption.whenDone(adopted.count)
   }
 

@@ -45,6 +45,9 @@ final class CallNotes: Sendable {
   /// Adds work to do after the reply.
   func add(_ item: @escaping @Sendable () async -> Void) { notes.withLock { $0.followUps.append(item) } }
 
+  /// Whether there is work to do after the reply.
+  var hasFollowUps: Bool { notes.withLock { !$0.followUps.isEmpty } }
+
   /// Removes and returns the work to do after the reply.
   func takeFollowUps() -> [@Sendable () async -> Void] {
     notes.withLock { notes in

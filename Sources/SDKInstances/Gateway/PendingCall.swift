@@ -96,6 +96,9 @@ final class PendingCall: AcceptedCall {
         duration: gateway.clock.now() - start, isImmediate: false))
   }
 
+  /// Whether the handler has scheduled work for after the reply.
+  var awaitsAnswer: Bool { context.notes.hasFollowUps }
+
   /// Starts the work that the handler scheduled for after the reply, without waiting for it.
   func answered() { gateway.operations.start(followUp) }
 

@@ -20,10 +20,12 @@ final class InMemoryConnection: Sendable {
   private let calls = Mutex(PendingCalls())
 
   /// Connects a client to the handler that `makeHandler` returns.
+  ///
+  /// - Parameter handed: the state of a connection of another process, which this one continues.
   init(
     peer: PeerCredentials = PeerCredentials(pid: 1, uid: 0, gid: 0),
     settings: ConnectionSettings = ConnectionSettings(), allowance: Allowance? = nil,
-    makeHandler: @escaping Listener.MakeHandler
+    adopting handed: ConnectionHandOver? = nil, makeHandler: @escaping Listener.MakeHandler
   ) {
     let eventLoop = MultiThreadedEventLoopGroup.singleton.any()
     let connection = Connection(peer: peer, allowance: allowance, eventLoop: eventLoop)
@@ -38,6 +40,10 @@ final class InMemoryConnection: Sendable {
       let made = InMemoryWire(core: core, lines: continuation) { [weak self] in self?.receive($0) ?? false }
       wire.value = made
       core.start(wire: made, handler: makeHandler(connection))
+      guard let handed else { return }
+      core.adopt(handed)
+      core.repeatRequests(handed)
+      core.flush()
     }
   }
 
@@ -73,6 +79,17 @@ final class InMemoryConnection: Sendable {
 
   /// Ends the connection at once, like a client that disconnects.
   func close() { onWire { $0?.close() } }
+
+  /// Takes the connection out of its process when no request is in progress. Returns `nil` if it is closed instead.
+  func handOver(within time: Duration = .seconds(60)) async throws -> ConnectionHandOver? {
+    let isSettled = await withCheckedContinuation { (waiter: CheckedContinuation<Bool, Never>) in
+      eventLoop.execute { [connection] in
+        connection.whenSettled(within: time) { waiter.resume(returning: $0 != nil) }
+      }
+    }
+    guard isSettled else { return nil }
+    return try await eventLoop.submit { [connection] in connection.pack([:])?.state }.get()
+  }
 
   /// Waits until the connection has ended and its last call has returned.
   func closed() async { await connection.closed() }
@@ -134,6 +151,11 @@ final class InMemoryWire: Wire {
   func endInput() { core.inputEnded() }
 
   func abort() { close() }
+
+  func detach() -> DetachedWire? {
+    lines.finish()
+    return DetachedWire(descriptor: -1, input: [], unsent: ByteBuffer())
+  }
 
   func close() {
     guard !core.isLost else { return }

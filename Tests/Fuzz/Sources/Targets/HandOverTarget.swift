@@ -13,6 +13,8 @@ extension FuzzTarget {
     require(ConnectionHandOver.decode(encoded) == states, "States are not read as they were written.")
     for state in states {
       require(state.inode > 0, "A connection has no socket.")
+      let batches = state.requests.compactMap(\.batch)
+      require(Set(batches) == Set(state.batches.indices), "A batch has no members, or a member has no batch.")
       let size = state.input.count + state.output.count
       require(size <= input.bytes.count, "A connection has more bytes than the bag.")
       guard let session = try? JSONValueDecoder.decode(HandedSession.self, from: state.program) else { continue }
