@@ -94,7 +94,9 @@ let checks: [Target] =
   : [
     .testTarget(
       name: "IntegrationTests",
-      dependencies: ["JSONRPC", "OpenMetrics", "SandboxServer", "sdkd", "sdkctl", "sdkd-provider", "sdk-sandbox"],
+      dependencies: [
+        "CLinux", "JSONRPC", "Linux", "OpenMetrics", "SandboxServer", "sdkd", "sdkctl", "sdkd-provider", "sdk-sandbox",
+      ],
       path: "Tests/Integration", exclude: ["Counterparts/Programs", "Fixtures", "Guides", "Support/typist.py"],
       swiftSettings: settings),
     .executableTarget(

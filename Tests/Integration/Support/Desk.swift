@@ -48,10 +48,12 @@ final class Desk: @unchecked Sendable {
   ///   - hosts: the daemon's own `/etc/hosts`; needs root.
   ///   - subordinates: the daemon's own `/etc/subuid`; needs root.
   ///   - uid: the daemon's user; needs root.
+  ///   - boot: the daemon's own boot ID; needs root.
   ///   - descriptors: the most file descriptors that the daemon may have.
+  ///   - passed: what the daemon gets as the descriptors from 3 on.
   func start(
     environment: [String: String] = [:], waits: Bool = true, hosts: URL? = nil, subordinates: URL? = nil,
-    uid: Int? = nil, descriptors: Int? = nil, before: String? = nil
+    boot: URL? = nil, uid: Int? = nil, descriptors: Int? = nil, before: String? = nil, passing passed: [Int32] = []
   ) throws {
     starts += 1
     let log = folder.appendingPathComponent("log\(starts)")
@@ -61,14 +63,17 @@ final class Desk: @unchecked Sendable {
     if let uid { words = ["/usr/bin/setpriv", "--reuid=\(uid)", "--regid=\(uid)", "--clear-groups"] + words }
     if let descriptors { words = ["/bin/sh", "-c", "ulimit -n \(descriptors) && exec \"$@\"", "sh"] + words }
     if let before { words = ["/bin/sh", "-c", "\(before)\nexec \"$@\"", "sh"] + words }
-    let mounts = [hosts.map { ($0, "/etc/hosts") }, subordinates.map { ($0, "/etc/subuid") }].compactMap(\.self)
+    let mounts = [
+      hosts.map { ($0, "/etc/hosts") }, subordinates.map { ($0, "/etc/subuid") },
+      boot.map { ($0, "/proc/sys/kernel/random/boot_id") },
+    ].compactMap(\.self)
     if !mounts.isEmpty {
       let script = mounts.map { "mount --bind '\($0.0.path)' \($0.1) && " }.joined() + "exec \"$@\""
       words = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", script, "sh"] + words
     }
     let daemon = try Program(
       words[0], Array(words.dropFirst()), environment: environment,
-      output: folder.appendingPathComponent("out"), log: log)
+      output: folder.appendingPathComponent("out"), log: log, passing: passed)
     self.daemon = daemon
     guard waits else { return }
     try eventually("the daemon is ready", within: 60) {

@@ -121,6 +121,13 @@ final class Line: @unchecked Sendable {
     throw Program.Failure(description: "the connection ended without an answer")
   }
 
+  /// Returns whether a request is answered. Throws when the connection neither answers it nor ends in time.
+  func isAnswered(_ id: Int) throws -> Bool {
+    if (try? answer(id)) != nil { return true }
+    guard try line() == nil else { throw Program.Failure(description: "a request has no answer") }
+    return false
+  }
+
   /// Records a message for the check against the contract.
   private func record(_ message: JSON) {
     if let name = message["method"]?.stringValue, let params = message["params"] {

@@ -33,11 +33,15 @@ final class Program: @unchecked Sendable {
     name.hasPrefix("/") ? name : directory.appendingPathComponent(name).path
   }
 
+  /// - Parameter descriptors: what the program gets as the descriptors from 3 on.
   init(
     _ name: String, _ arguments: [String], environment: [String: String] = [:], output: URL, log: URL,
-    input: Int32? = nil
+    input: Int32? = nil, passing descriptors: [Int32] = []
   ) throws {
     self.log = log
+    // Above the numbers from 3 on that they get, so that none replaces another.
+    let passed = descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, 100) }
+    defer { for descriptor in passed { close(descriptor) } }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -49,6 +53,9 @@ final class Program: @unchecked Sendable {
     let flags = O_WRONLY | O_CREAT | O_APPEND
     posix_spawn_file_actions_addopen(&actions, 1, output.path, flags, 0o600)
     posix_spawn_file_actions_addopen(&actions, 2, log.path, flags, 0o600)
+    for (index, descriptor) in passed.enumerated() {
+      posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(3 + index))
+    }
     var variables = ProcessInfo.processInfo.environment
     for name in ["SDKD_SOCKET", "NOTIFY_SOCKET", "JOURNAL_STREAM", "LISTEN_FDS"] { variables[name] = nil }
     variables.merge(environment) { _, new in new }
