@@ -1,7 +1,7 @@
 import Foundation
 import JSONRPC
 
-/// Connections to a daemon in a machine that call and listen all the time, without a library that connects again.
+/// Connections to a daemon in a machine that call and listen all the time, without a library.
 struct RawConnections {
   private let program: HostProgram
 
@@ -14,7 +14,8 @@ struct RawConnections {
     /// The notifications other than events, and the reasons of errors.
     let others: [String]
     let calls: Int
-    /// The longest time from a call to its answer, in milliseconds.
+    /// The longest time from a call to its answer, in milliseconds. A client that reconnects waits until it has
+    /// subscribed again.
     let longest: Int
     /// The numbers of events that the connections have received; one number if all have received the same.
     let events: [Int]
@@ -31,21 +32,23 @@ struct RawConnections {
   /// - Parameters:
   ///   - socket: the path of the daemon's socket in the machine.
   ///   - method: a method that reads the instance `desk`; `nil` for connections that only listen.
-  static func with(
+  ///   - isReconnecting: whether a client whose connection is closed opens another, and resumes after its last event.
+  static func with<Result: Sendable>(
     _ count: Int, in machine: Machine, socket: String = "/run/sdkd/sdkd.sock", calling method: String? = "storage.list",
-    _ body: @escaping @Sendable () async throws -> Void
-  ) async throws -> Outcome {
+    isReconnecting: Bool = false, _ body: @escaping @Sendable () async throws -> Result
+  ) async throws -> (outcome: Outcome, result: Result) {
     // On the host's files, because a machine need not have Python, and as a process of the machine.
     let command = [
       "/usr/bin/nsenter", "--target", "\(machine.leader)", "--net", "--pid", "--ipc", "--uts", "--",
       "/usr/bin/python3", "-c", script, "\(count)", "/proc/\(machine.leader)/root\(socket)", method ?? "",
+      isReconnecting ? "reconnect" : "",
     ]
     return try await HostProgram.with(command) { program in
       _ = try await program.printed(/begun/)
-      try await body()
+      let result = try await body()
       if let clients = Machine.child(of: program.process) { kill(clients, SIGTERM) }
       let text = try await program.printed(/\{.*"closed".*\}/)
-      return try JSONDecoder().decode(Outcome.self, from: Data(text.utf8))
+      return (try JSONDecoder().decode(Outcome.self, from: Data(text.utf8)), result)
     }.result
   }
 
@@ -53,16 +56,19 @@ struct RawConnections {
     import json, resource, selectors, signal, socket, sys, time
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    count, path, method = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+    count, path, method, reconnects = int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4]
     signal.signal(signal.SIGTERM, lambda *_: globals().update(end=time.monotonic() + 3))
     class Line:
         def __init__(self):
-            self.socket = socket.socket(socket.AF_UNIX)
+            self.events, self.cursor, self.begun = [], None, None
+            self.open()
+        def open(self, **since):
+            self.rest, self.socket = b"", socket.socket(socket.AF_UNIX)
             self.socket.connect(path)
-            self.rest, self.events = b"", []
-            self.ask("s", "events.subscribe", instances=["desk"], types=["instanceUpdated"])
+            self.ask("s", "events.subscribe", instances=["desk"], types=["instanceUpdated"], **since)
         def ask(self, id, method, **params):
-            self.begun = time.monotonic()
+            # The answer to a call that a closed connection has lost is still waited for.
+            self.begun = self.begun or time.monotonic()
             text = json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
             try: self.socket.sendall(text.encode() + b"\n")
             except ConnectionError: pass
@@ -79,19 +85,27 @@ struct RawConnections {
             if not data:
                 closed += 1
                 poll.unregister(line.socket)
+                if reconnects:
+                    line.socket.close()
+                    line.open(since=line.cursor)
+                    poll.register(line.socket, selectors.EVENT_READ, line)
                 continue
             *texts, line.rest = (line.rest + data).split(b"\n")
             for text in texts:
                 message = json.loads(text)
                 if message.get("method") == "events.event":
-                    line.events.append(message["params"]["event"]["cursor"])
+                    line.cursor = message["params"]["event"]["cursor"]
+                    line.events.append(line.cursor)
                 elif "method" in message:
                     others.add(message["method"])
                 else:
                     longest = max(longest, time.monotonic() - line.begun)
+                    line.begun = None
                     if "error" in message:
                         failed += 1
                         others.add(message["error"]["data"]["reason"])
+                    elif message["id"] == "s":
+                        line.cursor = line.cursor or message["result"]["cursor"]
                     calls += message["id"] != "s"
                     if line not in answered:
                         answered.add(line)
