@@ -65,7 +65,7 @@ import Testing
         """
         for i in $(seq \(Self.restarts)); do
           calls=$(cat /srv/load/tokens.* | wc -l)
-          begin=${EPOCHREALTIME/./}; systemctl restart sdkd.service; echo $((${EPOCHREALTIME/./} - begin))
+          begin=${EPOCHREALTIME/./}; systemctl restart sdkd.service; echo $(((${EPOCHREALTIME/./} - begin) / 1000))
           # The next when calls are answered again.
           until [ $(cat /srv/load/tokens.* | wc -l) -gt $((calls + \(Self.clients))) ]; do sleep 0.02; done
         done
@@ -99,7 +99,15 @@ import Testing
           == "authenticated alice\n")
       #expect(try await machine.sh("systemctl show sdkd -P NRestarts").output == "0\n")
 
-      report(calls.compactMap { Int($0[0]) }, durations.output.split(separator: "\n").compactMap { Int($0) }, events)
+      let waits = Durations(calls.compactMap { Int($0[0]).map { $0 / 1000 } })
+      let restarts = Durations(durations.output.split(separator: "\n").compactMap { Int($0) })
+      let ratio = restarts.ratio(of: waits.longest)
+      print(
+        """
+        \(calls.count) calls and \(events) events over \(Self.restarts) restarts. A call: \(waits). systemctl restart: \
+        \(restarts). Longest wait: \(ratio) × the median restart, goal 1.5 ×.
+        """)
+      #expect(ratio <= Durations.longestWait, "calls: \(waits); restarts: \(restarts)")
     }
   }
 
@@ -143,27 +151,32 @@ import Testing
   func nobodyStretchesARestart() async throws {
     try await Machine.with { machine in
       try await machine.startSandbox()
+      // Two tenants, whose daemons are restarted in turn: the same unit without a fault, and with both.
       try await machine.sh(
         #"""
-        mkdir -p /usr/local/libexec /srv/asked; chmod 777 /srv/asked
+        mkdir -p /usr/local/libexec /srv/asked; chmod 777 /srv/asked; install -d -m 755 /run/sdkd-providers/busy
         printf '%s\n' '#!/bin/sh' "trap '' TERM" 'touch /srv/asked/now' 'while :; do sleep 1; done' > /usr/local/libexec/hung
         chmod 755 /usr/local/libexec/hung; echo '{"unit": "hung", "timeout": "10m"}' > /root/provider
-        mkdir -p /etc/systemd/system/sdkd-provider-hung@.service.d
+        mkdir -p /etc/systemd/system/sdkd-provider-busy-hung@.service.d
         printf '[Service]\nReadWritePaths=/srv/asked\n' \
-          > /etc/systemd/system/sdkd-provider-hung@.service.d/local.conf
-        printf '[shutdown]\ngrace = "60s"\n' > /etc/sdkd/sdkd.toml
+          > /etc/systemd/system/sdkd-provider-busy-hung@.service.d/local.conf
+        for tenant in quiet busy; do
+          install -d -m 750 -g sdkd-tenants /etc/sdkd-tenants/$tenant /etc/sdkd-tenants/$tenant/instances.d
+          printf '[shutdown]\ngrace = "60s"\n' | install -m 640 -g sdkd-tenants /dev/stdin /etc/sdkd-tenants/$tenant/sdkd.toml
+        done
+        systemctl start sdkd@quiet.socket sdkd@busy.socket
         """#)
-      try await machine.enableProvider("hung", program: "/usr/local/libexec/hung")
-      try await machine.sh("systemctl restart sdkd.service")
-      try await machine.signIn("alice", at: "desk", "--provider-file /root/provider")
-      let restart = "begin=${EPOCHREALTIME/./}; systemctl restart sdkd.service; echo $((${EPOCHREALTIME/./} - begin))"
-      let quiet = try await machine.sh(restart).output
-      try await machine.sh("systemd-run --quiet --unit=refresh -p RemainAfterExit=yes sdkctl refresh desk")
-      try await machine.eventually("the provider is asked", "test -e /srv/asked/now")
+      try await machine.enableProvider(
+        "busy-hung", program: "/usr/local/libexec/hung", socket: "/run/sdkd-providers/busy/hung.sock",
+        "SocketUser=root\\nSocketGroup=sdkd-tenants\\nSocketMode=0660")
+      for tenant in ["quiet", "busy"] {
+        try await machine.signIn(
+          "alice", at: "desk", "--provider-file /root/provider", sdkctl: "sdkctl --tenant \(tenant)")
+      }
       let client = """
         import json, socket, time
         line = socket.socket(socket.AF_UNIX)
-        line.connect("/run/sdkd/sdkd.sock")
+        line.connect("/run/sdkd-tenants/busy.sock")
         line.setblocking(False)
         try:
             while True: line.send(b'{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}\\n')
@@ -171,27 +184,25 @@ import Testing
         time.sleep(600)
         """
       try await machine.sh("cat > /srv/client.py", input: client)
-      try await machine.sh("systemd-run --quiet --unit=deaf --uid=nobody python3 /srv/client.py")
+      try await machine.sh(
+        """
+        systemd-run --quiet --unit=refresh sdkctl --tenant busy refresh desk --timeout 5m
+        systemd-run --quiet --unit=deaf --uid=nobody python3 /srv/client.py
+        """)
       try await machine.eventually("the client's answers are not read", "test -e /srv/asked/full")
-      let busy = try await machine.sh(restart).output
-      let times = [quiet, busy].compactMap { Int($0.split(separator: "\n").last ?? "") }
-      print("A restart takes \(times) µs: quiet, and with a hung provider and a client that reads nothing.")
-      // The bound is 0.3 s; the rest is for a busy machine.
-      #expect(times.count == 2 && times[1] < times[0] + 2_000_000, "\(times)")
+      var (quiet, busy) = (Durations(), Durations())
+      for _ in 0..<7 {
+        // Each daemon asks anew for the call that it continues.
+        try await machine.eventually("the provider is asked", "rm /srv/asked/now")
+        quiet.add(try await machine.restart(1, sdkctl: "true", by: "systemctl restart sdkd@quiet.service"))
+        busy.add(try await machine.restart(1, sdkctl: "true", by: "systemctl restart sdkd@busy.service"))
+      }
+      let ratio = quiet.ratio(of: busy.median)
+      print("Restart: \(quiet); with a hung provider and a client that reads nothing: \(busy), \(ratio) ×, goal 1.5 ×.")
+      // The rest is for a busy machine.
+      #expect(ratio <= 2.5, "quiet: \(quiet); busy: \(busy)")
+      let status = try await machine.sh("sdkctl --tenant busy status").output
+      #expect(status.contains("Connections of the former daemon: 2 kept") && !status.contains(" kept, "), "\(status)")
     }
-  }
-
-  /// Prints the durations of calls and restarts: the gap that clients see.
-  private func report(_ calls: [Int], _ restarts: [Int], _ events: Int) {
-    func milliseconds(_ values: [Int], _ share: Double) -> Int {
-      let sorted = values.sorted()
-      return (sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]) / 1000
-    }
-    print(
-      """
-      \(calls.count) calls and \(events) events over \(restarts.count) restarts. A call: median \(milliseconds(calls, 0.5)) ms, \
-      longest \(milliseconds(calls, 1)) ms. systemctl restart: median \(milliseconds(restarts, 0.5)) ms, longest \
-      \(milliseconds(restarts, 1)) ms.
-      """)
   }
 }
