@@ -1,3 +1,4 @@
+import Concurrency
 import DelegateBridge
 import JSONRPCTransport
 import Logging
@@ -27,6 +28,8 @@ struct Composition {
   let handOver: HandOver
   /// The connections of the former daemon.
   let handed: [HandedConnection]
+  /// Resolved when connections are accepted; with an error if they never will be.
+  let accepting = Promise<Void>()
 
   /// Serves until the daemon is requested to stop.
   func serve() async throws {
@@ -105,7 +108,7 @@ struct Composition {
         events: domain.events, delegates: domain.delegates, bridge: domain.bridge, admission: admission,
         allowances: control.allowances, meter: meters.connections, notifier: notifier, socketFile: socketFile,
         registry: domain.registry, database: opened.database, handOver: handOver, handed: handed,
-        hangUp: { await http.shutdown() }),
+        accepting: accepting, hangUp: { await http.shutdown() }),
       RepeatingService(interval: .seconds(60)) { [audit = domain.audit] in audit.flush() }, control.metrics,
       // Users and groups are added and removed while the daemon runs.
       RepeatingService(interval: .seconds(30)) { names.refresh(registry.namesInUse) },

@@ -31,7 +31,7 @@ struct ControlParts {
     metrics = MetricsService(group: group, operations: domain.operations, meters: meters, logger: start.logger)
     let report = ReloadReport(
       registry: domain.registry, notifier: start.notifier, logger: start.logger, saysReady: start.saysReady,
-      note: { opened.note })
+      accepting: start.accepting, note: { opened.note })
     keeping = StateKeeping(opened: opened, directory: start.paths.state, settings: { live.current.backup })
     watch = DaemonWatch(
       interval: Watchdog.interval() ?? .seconds(30), group: group, vendors: vendors.group,

@@ -20,7 +20,8 @@ public protocol ConnectionHandler: AnyObject, Sendable {
   /// Returns the program's state of a connection that another process continues, and does nothing more for it. Returns
   /// `nil` if the connection is to be closed. Called when no request is in progress; `closed` does not follow.
   func handOver() async -> JSON?
-  /// Continues with the state that `handOver` returned in another process. No request is received meanwhile.
+  /// Continues with the state that `handOver` returned in another process. No request is received meanwhile. If this
+  /// takes too long, the connection is closed, and `closed` may be called before this returns.
   func adopt(_ state: JSON) async
   /// Reports the end of the connection. Called once, after everything else, when the last call has returned.
   func closed()

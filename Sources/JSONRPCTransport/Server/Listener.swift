@@ -73,12 +73,14 @@ public final class Listener: Sendable {
 
   /// Serves connections until `drain`, and returns when the last has ended. Cancelling the task drains without grace.
   ///
-  /// - Parameter handed: connections of another process, which are set up before the first one is accepted.
+  /// - Parameters:
+  ///   - whenAccepting: called once, as soon as connections are accepted.
+  ///   - handed: connections of another process, which are set up before the first one is accepted.
   /// - Throws: an error if the socket can't be served at all.
   public func run(
     on group: MultiThreadedEventLoopGroup, settings: ConnectionSettings = ConnectionSettings(),
-    admit: @escaping Admission = { _ in .admitted(nil) }, adopting handed: Adoption? = nil,
-    makeHandler: @escaping MakeHandler
+    admit: @escaping Admission = { _ in .admitted(nil) }, whenAccepting: @escaping @Sendable () -> Void = {},
+    adopting handed: Adoption? = nil, makeHandler: @escaping MakeHandler
   ) async throws {
     let start = phase.withLock { phase -> (ServerRun, CInt)? in
       guard case .idle(let descriptor) = phase else { return nil }
@@ -88,7 +90,7 @@ public final class Listener: Sendable {
     }
     guard let (run, descriptor) = start else { return }
     try await withTaskCancellationHandler {
-      try await run.serve(descriptor, file, adopting: handed)
+      try await run.serve(descriptor, file, adopting: handed, whenAccepting: whenAccepting)
     } onCancel: {
       drain(grace: .zero)
     }
@@ -159,20 +161,25 @@ public final class Listener: Sendable {
 public struct Adoption: Sendable {
   /// The connections.
   public let connections: [HandedConnection]
+  /// The longest time for each of two steps: setting the connections up, and continuing the program's state of them.
+  /// The connections that take longer are closed.
+  public let stepLimit: Duration
   /// Returns the credentials of a peer as they were first seen. Called before `admit`.
   public let identify: @Sendable (PeerCredentials, ConnectionHandOver) -> PeerCredentials
   /// Decides about each of the connections.
   public let admit: Listener.Admission
-  /// Called with the number of connections that go on, before others are accepted.
-  public let whenDone: @Sendable (_ kept: Int) -> Void
+  /// Called with the numbers of connections that continue, and of those that `admit` has refused. No request is
+  /// handled before. The other connections could not be continued in time.
+  public let whenDone: @Sendable (_ kept: Int, _ refused: Int) -> Void
 
   /// Creates an adoption.
   public init(
-    _ connections: [HandedConnection],
+    _ connections: [HandedConnection], stepLimit: Duration,
     identify: @escaping @Sendable (PeerCredentials, ConnectionHandOver) -> PeerCredentials,
-    admit: @escaping Listener.Admission, whenDone: @escaping @Sendable (_ kept: Int) -> Void
+    admit: @escaping Listener.Admission, whenDone: @escaping @Sendable (_ kept: Int, _ refused: Int) -> Void
   ) {
     self.connections = connections
+    self.stepLimit = stepLimit
     self.identify = identify
     self.admit = admit
     self.whenDone = whenDone

@@ -7,6 +7,7 @@ internal import Synchronization
 extension ServerRun {
   /// A connection of another process that is set up here.
   struct Adopted: Sendable {
+    let connection: Connection
     let program: any ConnectionHandler
     let wire: NIOLoopBound<ConnectionChannelHandler>
     let handed: ConnectionHandOver
@@ -68,8 +69,21 @@ extension ServerRun {
     }
   }
 
-  /// Sets up the connections that another process has handed over. Returns when all go on or are refused.
+  /// Continues the connections that another process has handed over, except those that are refused or take too long.
   func adopt(_ adoption: Adoption) async {
+    await setUpConnections(of: adoption)
+    let (adopted, refused) = state.withLock { state in
+      defer { state.adopted = [] }
+      state.isAdoptionOver = true
+      return (state.adopted, state.refusedAdopted)
+    }
+    let continued = await continuePrograms(of: adopted, within: adoption.stepLimit)
+    adoption.whenDone(continued.count, refused)
+    await onLoops(continued, \.wire.eventLoop) { $0.wire.value.begin(repeating: $0.handed) }
+  }
+
+  /// Sets up the connections of another process. Returns when each is set up or refused, or the time is over.
+  private func setUpConnections(of adoption: Adoption) async {
     let setUps = adoption.connections.map { handed in
       ClientBootstrap(group: group)
         .channelInitializer { channel in
@@ -86,25 +100,49 @@ extension ServerRun {
         }
         .withConnectedSocket(handed.descriptor).map { _ in }
     }
-    try? await EventLoopFuture.andAllComplete(setUps, on: group.next()).get()
-    let adopted = state.withLock { state in
-      defer { state.adopted = [] }
-      return state.adopted
-    }
-    for connection in adopted { await connection.program.adopt(connection.handed.program) }
-    await onLoops(adopted, \.wire.eventLoop) { $0.wire.value.begin(repeating: $0.handed) }
-    adoption.whenDone(adopted.count)
+    let (done, continuation) = AsyncStream.makeStream(of: Void.self)
+    EventLoopFuture.andAllComplete(setUps, on: group.next()).whenComplete { _ in continuation.finish() }
+    let timer = group.next().scheduleTask(in: TimeAmount(adoption.stepLimit)) { continuation.finish() }
+    for await _ in done {}
+    timer.cancel()
   }
 
-  /// Makes the wire of a connection. One that was handed over begins when the program has continued its state.
+  /// Has the program continue its state of connections. Returns those for which it has done so in time, and closes the
+  /// others.
+  private func continuePrograms(of adopted: [Adopted], within time: Duration) async -> [Adopted] {
+    let (done, continuation) = AsyncStream.makeStream(of: Void.self)
+    let work = Task {
+      for connection in adopted where !Task.isCancelled {
+        await connection.program.adopt(connection.handed.program)
+        continuation.yield(())
+      }
+      continuation.finish()
+    }
+    let timer = group.next().scheduleTask(in: TimeAmount(time)) { continuation.finish() }
+    var count = 0
+    for await _ in done { count += 1 }
+    timer.cancel()
+    work.cancel()
+    for late in adopted[count...] { late.connection.close() }
+    return Array(adopted[..<count])
+  }
+
+  /// Makes the wire of a connection. One that was handed over begins when the program has continued its state. It is
+  /// closed if the time for that is over.
   func makeWire(
-    _ core: ConnectionCore, _ program: any ConnectionHandler, adopting handed: ConnectionHandOver?
+    _ core: ConnectionCore, of connection: Connection, _ program: any ConnectionHandler,
+    adopting handed: ConnectionHandOver?
   ) -> ConnectionChannelHandler {
     guard let handed else { return ConnectionChannelHandler(core: core) }
     core.adopt(handed)
     let handler = ConnectionChannelHandler(core: core, input: handed.input)
     let wire = NIOLoopBound(handler, eventLoop: core.eventLoop)
-    state.withLock { $0.adopted.append(Adopted(program: program, wire: wire, handed: handed)) }
+    let adopted = Adopted(connection: connection, program: program, wire: wire, handed: handed)
+    let isInTime = state.withLock { state in
+      if !state.isAdoptionOver { state.adopted.append(adopted) }
+      return !state.isAdoptionOver
+    }
+    if !isInTime { connection.close() }
     return handler
   }
 }

@@ -18,6 +18,10 @@ final class ServerRun: Sendable {
     var keepsFile = false
     /// The connections of another process whose state the program has yet to continue.
     var adopted: [Adopted] = []
+    /// The number of connections of another process that were refused.
+    var refusedAdopted = 0
+    /// Whether the time for setting up connections of another process is over. Later ones are closed.
+    var isAdoptionOver = false
     /// The functions that set up or refuse the connections whose admission is being decided, by their numbers.
     var pending: [UInt64: @Sendable (ConnectionAdmission) -> Void] = [:]
     var lastPending: UInt64 = 0
@@ -47,7 +51,9 @@ final class ServerRun: Sendable {
     (acceptingEnded, acceptingContinuation) = AsyncStream.makeStream()
   }
 
-  func serve(_ descriptor: CInt, _ file: SocketFile?, adopting handed: Adoption?) async throws {
+  func serve(
+    _ descriptor: CInt, _ file: SocketFile?, adopting handed: Adoption?, whenAccepting: @escaping @Sendable () -> Void
+  ) async throws {
     defer { acceptingContinuation.finish() }
     if let handed { await adopt(handed) }
     let channel: any Channel
@@ -60,6 +66,7 @@ final class ServerRun: Sendable {
       allEnded.succeed()
       throw error
     }
+    whenAccepting()
     for await _ in drainStarted {}
     await stopAccepting(channel, file)
     try? await allEnded.futureResult.get()
@@ -203,14 +210,16 @@ final class ServerRun: Sendable {
     let pipeline = channel.pipeline.syncOperations
     let allowance: Allowance?
     switch admission {
-    case .refused(let refusal): return try pipeline.addHandler(RefusalHandler(error: refusal, count: refused))
+    case .refused(let refusal):
+      if handed != nil { state.withLock { $0.refusedAdopted += 1 } }
+      return try pipeline.addHandler(RefusalHandler(error: refusal, count: refused))
     case .admitted(let given): allowance = given
     case .pending: throw UnknownPeerError()
     }
     let connection = Connection(peer: peer, allowance: allowance, eventLoop: channel.eventLoop, adopting: handed)
     let core = connection.makeCore(state.withLock { $0.settings })
     let program = makeHandler(connection)
-    let handler = makeWire(core, program, adopting: handed)
+    let handler = makeWire(core, of: connection, program, adopting: handed)
     core.start(wire: handler, handler: program)
     let (isDraining, isCutOff, isHandingOver) = state.withLock { state in
       state.connections[connection.id] = connection

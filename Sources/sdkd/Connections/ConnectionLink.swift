@@ -66,7 +66,11 @@ final class ControlHandler: ConnectionHandler {
     return .object(state)
   }
 
-  func adopt(_ state: JSON) async { await gateway.adopt(state, session) }
+  func adopt(_ state: JSON) async {
+    await gateway.adopt(state, session)
+    // The adoption took too long: `closed` may have run before the state was continued.
+    if link.isClosed { gateway.ended(session) }
+  }
 
   func closed() {
     onClose()

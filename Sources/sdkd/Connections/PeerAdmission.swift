@@ -30,7 +30,7 @@ final class PeerAdmission: Sendable {
   /// The maximum number of connections that wait for a look-up of their process. Further ones count as in no unit.
   private static let maximumPending = 256
   /// The time after which a peer counts as in no unit.
-  private static let patience = Duration.seconds(5)
+  static let patience = Duration.seconds(5)
 
   init(registry: InstanceRegistry, allowances: UserAllowances) {
     self.registry = registry

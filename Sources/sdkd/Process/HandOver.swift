@@ -148,16 +148,18 @@ final class HandOver: Sendable {
   /// Reports what became of the connections that `receive` has returned; nothing if there was no bag.
   ///
   /// - Parameters:
-  ///   - kept: the number of connections that go on. The others were refused by the rules and limits that hold now.
-  ///   - count: counts those that go on, and those that were closed.
-  func report(kept: Int, _ count: (_ kept: Int, _ closed: Int) -> Void) {
+  ///   - kept: the number of connections that continue.
+  ///   - refused: the number of those that were refused by the limits that hold now. The others took too long.
+  ///   - count: counts the connections that continue, and those that were closed.
+  func report(kept: Int, refused: Int, _ count: (_ kept: Int, _ closed: Int) -> Void) {
     guard let found = contents.withLock({ $0.found }) else { return }
-    let refused = found.connections.count - kept
-    let closed = found.dropped + refused
+    let late = found.connections.count - kept - refused
+    let closed = found.dropped + refused + late
     var words = "Connections of the former daemon: \(kept) kept"
     if closed > 0 || found.problem != nil { words += ", \(closed) closed" }
     if let problem = found.problem { words += "; \(problem)" }
     if refused > 0 { words += "; \(refused) over a limit of connections" }
+    if late > 0 { words += "; \(late) not continued in time" }
     contents.withLock { $0.arrival = words }
     count(kept, closed)
     if closed == 0, found.problem == nil { logger.notice("\(words).") } else { logger.warning("\(words).") }

@@ -1,3 +1,4 @@
+import Concurrency
 import Logging
 import SDKInstances
 import SDKProtocol
@@ -10,35 +11,47 @@ final class ReloadReport: Sendable {
   private let notifier: Notifier
   private let logger: Logger
   private let saysReady: Bool
+  private let accepting: Promise<Void>
   /// Returns a notice about the state that is added to the status, such as a repair; `nil` for none.
   private let remark: @Sendable () -> String?
   private let check = Mutex(DaemonHealth.Check(name: "configuration", status: .ok))
 
+  /// The longest wait for the listener, above the time that an adoption of connections can take.
+  private static let patience = Duration.seconds(20)
+
+  /// Creates a report.
+  ///
+  /// - Parameters:
+  ///   - accepting: resolved when connections are accepted; with an error if they never will be.
+  ///   - note: returns a notice about the state; `nil` for none.
   init(
-    registry: InstanceRegistry, notifier: Notifier, logger: Logger, saysReady: Bool,
+    registry: InstanceRegistry, notifier: Notifier, logger: Logger, saysReady: Bool, accepting: Promise<Void>,
     note: @escaping @Sendable () -> String?
   ) {
     self.registry = registry
     self.notifier = notifier
     self.logger = logger
     self.saysReady = saysReady
+    self.accepting = accepting
     remark = note
   }
 
   /// The check of the configuration for `daemon.health`.
   var health: DaemonHealth.Check { check.withLock { $0 } }
 
-  /// Reports that the daemon serves after its start.
-  func ready(_ outcome: FileInstances.Outcome) {
+  /// Reports that the daemon serves after its start, as soon as connections are accepted.
+  func ready(_ outcome: FileInstances.Outcome) async {
     note(outcome.problems)
+    guard await isAccepting else { return }
     let status = standing(outcome.problems)
     logger.info(
       "sdkd \(SDKVersion.program) is ready: \(status)", metadata: ["messageID": "\(JournalMessage.ready.id)"])
     announce(status)
   }
 
-  /// Reports that the daemon runs, but fails every call that needs state.
-  func degraded(_ failure: SDKError, _ mistakes: [ConfigurationMistake]) {
+  /// Reports that the daemon runs, but fails every call that needs state. It is ready as soon as connections are
+  /// accepted.
+  func degraded(_ failure: SDKError, _ mistakes: [ConfigurationMistake]) async {
     if !mistakes.isEmpty {
       let words = Self.words(mistakes)
       check.withLock { $0 = .init(name: "configuration", status: .failing, detail: words) }
@@ -48,7 +61,20 @@ final class ReloadReport: Sendable {
       "sdkd \(SDKVersion.program) runs, but serves nobody: \(failure.message)",
       metadata: ["messageID": "\(JournalMessage.degraded.id)", "reason": "\(failure.reason)"])
     log(mistakes)
-    announce(status)
+    if await isAccepting { announce(status) }
+  }
+
+  /// Waits until connections are accepted, and so until those of the former daemon are adopted. False if the daemon
+  /// ends before.
+  private var isAccepting: Bool {
+    get async {
+      do {
+        try await withTimeout(Self.patience) { [accepting] in try await accepting.value() }
+        return true
+      } catch {
+        return error is TimeoutError
+      }
+    }
   }
 
   /// Reports a refused reload. The former configuration stays in force, if there is one.

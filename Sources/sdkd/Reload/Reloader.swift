@@ -54,14 +54,14 @@ actor Reloader {
     }
     if let failure = stateFailure ?? loaded.failure {
       parts.registry.availability.fail(failure)
-      report.degraded(failure, loaded.mistakes)
+      await report.degraded(failure, loaded.mistakes)
       return
     }
     do throws(SDKError) {
       try await files.host.restore()
     } catch {
       parts.registry.availability.fail(error)
-      report.degraded(error, [])
+      await report.degraded(error, [])
       return
     }
     let outcome = await apply(loaded, [])
@@ -70,7 +70,7 @@ actor Reloader {
     await parts.names.settle(within: Self.patienceWithNames)
     parts.registry.availability.serve()
     await parts.updateAdmission()
-    report.ready(outcome)
+    await report.ready(outcome)
   }
 
   /// Reads the configuration and applies it.

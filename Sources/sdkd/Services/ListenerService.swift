@@ -1,3 +1,4 @@
+import Concurrency
 import DelegateBridge
 import JSONRPC
 import JSONRPCTransport
@@ -30,6 +31,8 @@ struct ListenerService: Service {
   let handOver: HandOver
   /// The connections of the former daemon.
   let handed: [HandedConnection]
+  /// Resolved when connections are accepted; with an error if they never will be.
+  let accepting: Promise<Void>
   /// Ends the requests to vendors that are in progress.
   let hangUp: @Sendable () async -> Void
   private var grace: Double { live.current.shutdown.grace / .seconds(1) }
@@ -38,10 +41,17 @@ struct ListenerService: Service {
     ConnectionSettings(limits: live.current.limits.transport, takesLargeFrames: { gateway.takesLargeFrames($0) })
   }
 
+  /// The longest time for each step of the adoption. The unit of a peer is known or given up before.
+  private static let adoptionLimit = PeerAdmission.patience + .seconds(1)
+
   func run() async throws {
+    defer { accepting.resolve(.failure(CancellationError())) }
     try await withGracefulShutdownHandler {
       let former = await adoption
-      try await listener.run(on: group, settings: settings, admit: admit, adopting: former) { connection in
+      try await listener.run(
+        on: group, settings: settings, admit: admit,
+        whenAccepting: { [accepting] in accepting.resolve(.success(())) }, adopting: former
+      ) { connection in
         let allowance = connection.allowance
         meter.began(isAdmin: allowance == nil)
         return ControlHandler(connection, gateway: gateway) {
@@ -98,14 +108,15 @@ struct ListenerService: Service {
   private var adoption: Adoption? {
     get async {
       guard !handed.isEmpty else {
-        handOver.report(kept: 0, meter.handedOver)
+        handOver.report(kept: 0, refused: 0, meter.handedOver)
         return nil
       }
       try? await registry.availability.waitForStart(unless: operations.drain)
       await admission.update([])
       return Adoption(
-        handed, identify: HandedPeer.identify, admit: { reported(admission.admit($0, isAdopted: true), $0) },
-        whenDone: { handOver.report(kept: $0, meter.handedOver) })
+        handed, stepLimit: Self.adoptionLimit, identify: HandedPeer.identify,
+        admit: { reported(admission.admit($0, isAdopted: true), $0) },
+        whenDone: { handOver.report(kept: $0, refused: $1, meter.handedOver) })
     }
   }
 

@@ -1,4 +1,5 @@
 import JSONRPC
+import JSONRPCTransport
 import Synchronization
 
 /// A program whose connections are handed over: its calls of `wait` run in the last process.
