@@ -23,6 +23,13 @@ final class RawPeer {
     descriptor = try await ClientSocket.connect(path: path, timeout: .seconds(10))
   }
 
+  /// Takes over a connected socket that does not block.
+  init(descriptor: CInt) {
+    self.descriptor = descriptor
+    framing = .lines
+    framer = Framer(limit: 64 << 20, framing: .lines)
+  }
+
   deinit { close() }
 
   func close() {
