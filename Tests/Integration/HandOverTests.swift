@@ -220,6 +220,63 @@ import Testing
     #expect(try line.call("daemon.info")["limits"] != nil)
   }
 
+  @Test("A client that has used up its calls gets no new ones by a replacement")
+  func rates() throws {
+    let desk = try Desk.open(configuration: "[limits]\ncalls_per_second = 20\n")
+    let script = """
+      line, served = Line(), 0
+      begin = time.monotonic()
+      def call():
+          global served
+          answer = line.call("daemon.info")
+          if reason(answer) == "rateLimit": return False
+          assert "result" in answer, answer
+          served += 1
+          return True
+      while call(): pass
+      say("limited")
+      while not os.path.exists(os.path.dirname(path) + "/go"): call()
+      while call(): pass
+      say({"served": served, "seconds": time.monotonic() - begin})
+      """
+    let client = try Stranger(desk, uid: 1001, script)
+    #expect(try client.word() == "limited")
+    try desk.replace()
+    try desk.write("go", "")
+    let said = try client.end()
+    let served = try #require(said["served"]?.doubleValue)
+    let seconds = try #require(said["seconds"]?.doubleValue)
+    // The burst of 40 calls once, and 20 for each second.
+    #expect(served <= 41 + 20 * seconds, "\(said)")
+    #expect(desk.handOverReports.last?.contains("1 kept.") == true, "\(desk.handOverReports)")
+  }
+
+  @Test("READY=1 follows when all connections are adopted and counted")
+  func readiness() throws {
+    let desk = try Desk()
+    let path = desk.folder.appendingPathComponent("notify").path
+    let notify = try Datagrams(path)
+    // The socket of the metrics does not wait for the adoption.
+    let metrics = desk.folder.appendingPathComponent("m.sock").path
+    try desk.write("sdkd.toml", "[metrics]\nlisten = \"\(metrics)\"\n")
+    try desk.start(environment: ["NOTIFY_SOCKET": path])
+    let lines = try (0..<200).map { _ in try desk.connect() }
+    for line in lines { try line.call("events.subscribe") }
+    var readyCount: Int { notify.received.count { $0.contains("READY=1") } }
+    for _ in 0..<3 {
+      let before = readyCount
+      desk.daemon?.signal(SIGUSR2)
+      try eventually("the next daemon is ready", within: 90) { readyCount > before }
+      let scrape = try Line(metrics)
+      scrape.send("GET /metrics HTTP/1.0\r\nAccept: application/openmetrics-text\r\n\r\n")
+      var samples: [String] = []
+      while let text = try scrape.line() { samples.append(text) }
+      #expect(samples.contains("sdkd_connections_handed_over_total{outcome=\"kept\"} 200"))
+      #expect(samples.contains("sdkd_connections_handed_over_total{outcome=\"closed\"} 0"))
+    }
+    for line in lines { try line.call("daemon.info") }
+  }
+
   // MARK: Bags that can't be read
 
   /// Starts the program in its arguments with a bag of a kind, whose connection has a peer that notes its end.

@@ -47,6 +47,36 @@ struct TokenBucketTests {
     #expect(bucket.take(at: 90 * second) == 11 * second)
   }
 
+  @Test("A bucket that continues a used one has no more tokens than that one has after the same time")
+  func continued() {
+    var used = TokenBucket(perSecond: 10, burst: 3)
+    let now = 5 * second
+    for _ in 0..<3 { #expect(used.take(at: now) == nil) }
+    var next = TokenBucket(perSecond: 10, burst: 3)
+    next.adopt(fullAt: used.fullAt, at: now)
+    #expect(next == used)
+    #expect(next.take(at: now) == second / 10)
+    next.adopt(fullAt: used.fullAt, at: now + second / 10)
+    #expect(next.take(at: now + second / 10) == nil)
+    #expect(next.take(at: now + second / 10) == second / 10)
+    // A second adoption does not give back what was taken since.
+    next.adopt(fullAt: used.fullAt, at: now + second / 10)
+    #expect(next.take(at: now + second / 10) == second / 10)
+  }
+
+  @Test("A continued bucket has at least no tokens and at most its own burst", arguments: [0, 1, UInt64.max])
+  func continuedWithin(time: UInt64) {
+    let now = 5 * second
+    for burst in [1, 4, 100] {
+      var bucket = TokenBucket(perSecond: 100, burst: burst)
+      bucket.adopt(fullAt: time, at: now)
+      var taken = 0
+      for _ in 0..<1000 where bucket.take(at: now) == nil { taken += 1 }
+      #expect(taken == (time == .max ? 0 : burst))
+      #expect(bucket.take(at: now + second / 100) == nil)
+    }
+  }
+
   @Test(arguments: [(Int.max, Int.max), (0, 0), (-1, -1), (1, Int.max), (Int.max, 1)])
   func noNumberOverflows(perSecond: Int, burst: Int) {
     var bucket = TokenBucket(perSecond: perSecond, burst: burst)
@@ -54,6 +84,7 @@ struct TokenBucketTests {
       _ = bucket.take(at: now)
       _ = bucket.charge(.max, at: now)
       _ = bucket.isFull(at: now)
+      bucket.adopt(fullAt: .max, at: now)
     }
   }
 }

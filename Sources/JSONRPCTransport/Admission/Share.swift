@@ -19,6 +19,10 @@ public final class Share: Sendable {
       messages = TokenBucket(perSecond: limits.messagesPerSecond, burst: limits.messageBurst)
       connections = calls
     }
+
+    func isUnused(at now: UInt64) -> Bool {
+      calls.isFull(at: now) && messages.isFull(at: now) && connections.isFull(at: now)
+    }
   }
 
   /// The number of the user; `nil` for a share of several users.
@@ -94,7 +98,26 @@ public final class Share: Sendable {
 
   /// Whether all rates are unused, as in a new share. Open requests and buffered bytes are not considered.
   public func isUnused(at now: UInt64) -> Bool {
-    buckets.withLock { $0.calls.isFull(at: now) && $0.messages.isFull(at: now) && $0.connections.isFull(at: now) }
+    buckets.withLock { $0.isUnused(at: now) }
+  }
+
+  /// Returns how far the rates are used up, for another process; `nil` if they are unused.
+  public func usedRates(at now: UInt64) -> HandedRates? {
+    buckets.withLock { buckets -> HandedRates? in
+      if buckets.isUnused(at: now) { return nil }
+      return HandedRates(
+        user: user, calls: buckets.calls.fullAt, messages: buckets.messages.fullAt,
+        connections: buckets.connections.fullAt)
+    }
+  }
+
+  /// Continues with the rates that another process has counted. The limits in force here decide what is left of them.
+  public func adopt(_ rates: HandedRates, at now: UInt64) {
+    buckets.withLock { buckets in
+      buckets.calls.adopt(fullAt: rates.calls, at: now)
+      buckets.messages.adopt(fullAt: rates.messages, at: now)
+      buckets.connections.adopt(fullAt: rates.connections, at: now)
+    }
   }
 
   /// Whether the requests, running and waiting, have reached `maxInFlight`.

@@ -8,7 +8,7 @@ public struct TokenBucket: Sendable, Hashable {
   /// The time in which the empty bucket fills.
   private let depth: UInt64
   /// The time at which the bucket is full, if no more tokens are taken.
-  private var fullAt: UInt64 = 0
+  public private(set) var fullAt: UInt64 = 0
 
   /// Makes a full bucket.
   ///
@@ -38,6 +38,14 @@ public struct TokenBucket: Sendable, Hashable {
     fullAt = Self.sum(max(fullAt, now), Self.product(UInt64(max(0, tokens)), interval))
     let bound = Self.sum(now, depth)
     return fullAt > bound ? fullAt - bound : 0
+  }
+
+  /// Continues a bucket that was used elsewhere, on the same clock.
+  ///
+  /// - Parameter time: the time at which that bucket is full. With another rate or burst, this one is full at the same
+  ///   time; a time later than an empty bucket needs counts as an empty bucket.
+  public mutating func adopt(fullAt time: UInt64, at now: UInt64) {
+    fullAt = max(fullAt, min(time, Self.sum(now, depth)))
   }
 
   /// Whether the bucket is full, like a new one.

@@ -92,7 +92,7 @@ extension ConnectionHandOver {
   }
 
   /// Reads states that follow one another. Leaves out those with a member that is missing or invalid, and everything
-  /// after one whose length can't be read. Unknown members are ignored.
+  /// after one whose length can't be read. So the line of `HandedRates` is left out, too. Unknown members are ignored.
   public static func decode(_ bytes: [UInt8]) -> [ConnectionHandOver] {
     var (rest, states) = (bytes[...], [ConnectionHandOver]())
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {

@@ -98,6 +98,27 @@ final class UserAllowances: Sendable {
     }
   }
 
+  /// Returns the rates that users, and all strangers together, have used up, for the next process.
+  func usedRates(at now: UInt64) -> [HandedRates] {
+    let shares = state.withLock { $0.users.values.map(\.share) } + [common.strangers]
+    return shares.compactMap { $0.usedRates(at: now) }
+  }
+
+  /// Continues with the rates that an earlier process has counted.
+  func adopt(_ rates: [HandedRates], at now: UInt64) {
+    state.withLock { state in
+      for used in rates {
+        guard let uid = used.user else {
+          common.strangers.adopt(used, at: now)
+          continue
+        }
+        let user = state.users[uid] ?? User(share: Share(limits: state.limits.user, user: uid))
+        user.share.adopt(used, at: now)
+        if !user.share.isUnused(at: now) { state.users[uid] = user }
+      }
+    }
+  }
+
   /// The number of remembered users, of all connections and of those of strangers.
   var counts: (users: Int, connections: Int, strangers: Int) {
     state.withLock { ($0.users.count, $0.connections, $0.strangers) }

@@ -62,14 +62,14 @@ final class HandOver: Sendable {
 
   // MARK: Packing
 
-  /// Puts connections into the bag, and closes their descriptors.
-  func pack(_ connections: [HandedConnection], _ database: SQLiteStateStore?) {
+  /// Puts connections into the bag, with the rates that users have used up, and closes their descriptors.
+  func pack(_ connections: [HandedConnection], _ rates: [HandedRates], _ database: SQLiteStateStore?) {
     defer { for connection in connections { close(connection.descriptor) } }
     guard let database, !connections.isEmpty else { return }
     // The small ones first: if there is not enough room, those whose clients don't read are closed.
     let records = connections.map { (bytes: $0.state.encoded, descriptor: $0.descriptor) }
       .sorted { $0.bytes.count < $1.bytes.count }
-    var (state, descriptors) = ([UInt8](), [Int32]())
+    var (state, descriptors) = (HandedRates.encode(rates), [Int32]())
     for record in records {
       // With room for what the seal adds.
       guard state.count + record.bytes.count < DescriptorBag.maximumStateBytes - 4096 else { break }
@@ -94,6 +94,8 @@ final class HandOver: Sendable {
   struct Found {
     /// The connections to continue.
     var connections: [HandedConnection] = []
+    /// The rates that users have used up.
+    var rates: [HandedRates] = []
     /// The number of descriptors that were closed.
     var closed = 0
     /// The number of connections whose descriptor is missing.
@@ -106,6 +108,7 @@ final class HandOver: Sendable {
     /// Adds what was found in another bag.
     static func += (all: inout Found, other: Found) {
       all.connections += other.connections
+      all.rates += other.rates
       all.closed += other.closed
       all.missing += other.missing
       all.problem = all.problem ?? other.problem
@@ -119,6 +122,7 @@ final class HandOver: Sendable {
     var found = Found()
     var known: [UInt64: ConnectionHandOver] = [:]
     if let database, let sealed = contents.state, let state = database.openFromLast(sealed, machine: machine) {
+      found.rates = HandedRates.decode(state)
       for state in ConnectionHandOver.decode(state) { known[state.inode] = state }
     } else {
       found.problem = database == nil ? "the state of the daemon can't be used" : "its state does not open"
@@ -144,6 +148,9 @@ final class HandOver: Sendable {
     contents.withLock { $0.found = found }
     return found.connections
   }
+
+  /// The rates that users of the former daemon have used up.
+  var rates: [HandedRates] { contents.withLock { $0.found?.rates ?? [] } }
 
   /// Reports what became of the connections that `receive` has returned; nothing if there was no bag.
   ///

@@ -45,6 +45,8 @@ struct ListenerService: Service {
   private static let adoptionLimit = PeerAdmission.patience + .seconds(1)
 
   func run() async throws {
+    // Before any connection, and before a hand-over that begins during the start.
+    allowances.adopt(handOver.rates, at: Self.now)
     defer { accepting.resolve(.failure(CancellationError())) }
     try await withGracefulShutdownHandler {
       let former = await adoption
@@ -100,8 +102,12 @@ struct ListenerService: Service {
     bridge.stop()
     // After the grace, the calls whose requests are ended then still answer.
     let time = Duration.seconds(grace) + .milliseconds(750)
-    handOver.pack(isRunning ? await listener.handOver(within: time) : handed, database)
+    let connections = isRunning ? await listener.handOver(within: time) : handed
+    handOver.pack(connections, allowances.usedRates(at: Self.now), database)
   }
+
+  /// The time of the event loops, by which rates are counted.
+  private static var now: UInt64 { NIODeadline.now().uptimeNanoseconds }
 
   /// The connections of the former daemon, with the rules and limits that hold now. Waits until the instances are
   /// restored, because the rules of the instances decide who is a stranger; `nil` for no connections.

@@ -86,6 +86,33 @@ struct UserAllowancesTests {
     #expect(table.counts.connections == 0 && table.counts.strangers == 0)
   }
 
+  @Test func `Rates that are used up stay so in the next process, with its limits`() throws {
+    func table(_ calls: Int) -> UserAllowances {
+      UserAllowances(ConnectionLimits(user: AllowanceLimits(callsPerSecond: calls)))
+    }
+    func admit(_ uid: UInt32, _ table: UserAllowances, at now: UInt64) -> ConnectionAdmission {
+      table.admit(uid, isStranger: false, at: now)
+    }
+    let former = table(2)
+    let now = 100 * second
+    for _ in 0..<4 { former.end(try allowance(admit(1, former, at: now))) }
+    _ = try allowance(former.admit(2, isStranger: true, at: now))
+    #expect(Set(former.usedRates(at: now).map(\.user)) == [1, 2, nil])
+    #expect(former.usedRates(at: now + 60 * second).isEmpty)
+    // With every limit, a connection is refused now, and admitted after a second.
+    for calls in [1, 2, 1000] {
+      let next = table(calls)
+      next.adopt(former.usedRates(at: now), at: now)
+      #expect(reason(admit(1, next, at: now)) != nil)
+      #expect(reason(admit(2, next, at: now)) == nil)
+      #expect(reason(admit(1, next, at: now + second)) == nil)
+    }
+    // After that time, nobody is remembered.
+    let later = table(2)
+    later.adopt(former.usedRates(at: now), at: now + 60 * second)
+    #expect(later.counts.users == 0)
+  }
+
   @Test func `Half of the descriptors stay for admins and the daemon itself`() {
     #expect(ConnectionLimits().fitting(descriptors: 65_536).total == 2048)
     #expect(ConnectionLimits().fitting(descriptors: 256).total == 64)

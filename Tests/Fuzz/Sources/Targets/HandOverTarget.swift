@@ -9,6 +9,9 @@ extension FuzzTarget {
   static let handOver = FuzzTarget("handover") { input in
     let states = ConnectionHandOver.decode(input.bytes)
     require(states.count < input.lines.count, "There are more connections than lines.")
+    let rates = HandedRates.decode(input.bytes)
+    let readAgain = HandedRates.decode(HandedRates.encode(rates))
+    require(Set(readAgain) == Set(rates), "Rates are not read as they were written.")
     let encoded = states.flatMap(\.encoded)
     require(ConnectionHandOver.decode(encoded) == states, "States are not read as they were written.")
     for state in states {
