@@ -87,7 +87,8 @@ import Testing
     // Fetched with other libraries. Nothing of them is compiled.
     let unused = ["swift-asn1": "SwiftASN1", "swift-certificates": "X509", "swift-crypto": "CCryptoBoringSSL"]
     for (_, module) in unused {
-      #expect(!FileManager.default.fileExists(atPath: "\(Self.project.path)/.build/debug/\(module).build"), "\(module)")
+      let folder = FileManager.default.enumerator(atPath: "\(Self.project.path)/.build/debug/\(module).build")
+      #expect(folder?.contains { "\($0)".hasSuffix(".o") } != true, "\(module)")
     }
     for pin in pins where unused[String(pin.1)] == nil {
       let package = document.packages.first { $0.name == String(pin.1) }

@@ -38,7 +38,7 @@ struct AdoptionTests {
     try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
     let state = ConnectionHandOver(
       inode: ConnectionHandOver.inode(of: ends[1]), framing: .lines, input: [], output: [],
-      requests: [Array(Self.call.utf8)], lastQuestion: number, program: program)
+      requests: [ConnectionHandOver.Request(text: Array(Self.call.utf8))], lastQuestion: number, program: program)
     return (RawPeer(descriptor: ends[0]), HandedConnection(descriptor: ends[1], state: state))
   }
 
