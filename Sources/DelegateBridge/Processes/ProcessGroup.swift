@@ -22,7 +22,7 @@ struct ProcessGroup: Sendable {
       if cl_kill_group(id, 0) == -ESRCH { return true }
       // If this process is a subreaper, orphans of the group are its children, and count until they are reaped. None of
       // them has the group's number as its pid: that is the leader, or a later provider under the same number.
-      for child in ProcessTable.children where child.group == id && child.pid != id && child.state == "Z" {
+      for child in ProcessTable().children where child.group == id && child.pid != id && child.state == "Z" {
         if let orphan = AdoptedProcess(child) { _ = orphan.reap() }
       }
       if cl_kill_group(id, 0) == -ESRCH { return true }
@@ -77,7 +77,7 @@ struct AdoptedProcess: ~Copyable {
     // Open the descriptor first, then compare: the process that is signalled is the one that was compared.
     let descriptor = cl_pidfd_open(seen.pid)
     guard descriptor >= 0 else { return nil }
-    guard let now = ProcessTable.entry(of: seen.pid), now.parent == getpid(), now.start == seen.start else {
+    guard let now = ProcessTable().entry(of: seen.pid), now.parent == getpid(), now.start == seen.start else {
       close(descriptor)
       return nil
     }

@@ -52,8 +52,8 @@ final class RunningProviders: Sendable {
 
   /// Returns whether a process was started by a run of this process that has ended. False for a process whose
   /// environment doesn't show its run.
-  func isLeftover(_ pid: pid_t) -> Bool {
-    guard let tag = ProcessTable.variable(Self.variable, of: pid), tag.hasPrefix(Self.prefix),
+  func isLeftover(_ pid: pid_t, in table: ProcessTable) -> Bool {
+    guard let tag = table.variable(Self.variable, of: pid), tag.hasPrefix(Self.prefix),
       let id = Int(tag.dropFirst(Self.prefix.count))
     else { return false }
     return state.withLock { $0.starts[id] == nil && id <= $0.lastID }

@@ -12,9 +12,15 @@ import Synchronization
 /// a shell that became the daemon by `exec` may have started them.
 public struct SubreaperSweep: Sendable {
   private let running: RunningProviders
+  private let table: ProcessTable
 
   /// Creates the sweep of this process.
-  public init() { running = .shared }
+  public init() { self.init(running: .shared) }
+
+  init(running: RunningProviders, table: ProcessTable = ProcessTable()) {
+    self.running = running
+    self.table = table
+  }
 
   /// Makes the process the subreaper of its descendants.
   ///
@@ -23,7 +29,8 @@ public struct SubreaperSweep: Sendable {
   public static func adoptOrphans() -> Bool {
     strangers.withLock { known in
       guard known == nil else { return }
-      let others = ProcessTable.children.filter { ProcessTable.variable(RunningProviders.variable, of: $0.pid) == nil }
+      let table = ProcessTable()
+      let others = table.children.filter { table.variable(RunningProviders.variable, of: $0.pid) == nil }
       known = Dictionary(others.map { ($0.pid, $0.start) }) { $1 }
     }
     return cl_set_child_subreaper() == 0
@@ -58,11 +65,14 @@ public struct SubreaperSweep: Sendable {
     return reaped
   }
 
-  private var leftovers: [ProcessEntry] {
-    let children = ProcessTable.children.filter { !Self.isStranger($0) }
+  /// The children that no run in progress can have started.
+  ///
+  /// Looks at each child once, and reads the environment of those that are younger than the oldest run in progress.
+  var leftovers: [ProcessEntry] {
+    let children = table.children.filter { !Self.isStranger($0) }
     // Read after the listing: a run that began since then has no process in the list.
     guard let oldest = running.oldestStart else { return children }
-    return children.filter { $0.start < oldest || running.isLeftover($0.pid) }
+    return children.filter { $0.start < oldest || running.isLeftover($0.pid, in: table) }
   }
 
   private func end(_ leftover: ProcessEntry) -> Bool {

@@ -20,9 +20,9 @@ import Testing
   }
 
   @Test func knowsItself() throws {
-    let own = try #require(ProcessTable.entry(of: getpid()))
+    let own = try #require(ProcessTable().entry(of: getpid()))
     #expect(own.parent == getppid())
-    #expect(ProcessTable.entry(of: -1) == nil)
+    #expect(ProcessTable().entry(of: -1) == nil)
     let run = RunningProviders.shared.begin()
     defer { RunningProviders.shared.end(run) }
     let start = try #require(RunningProviders.shared.oldestStart)

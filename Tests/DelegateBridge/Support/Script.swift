@@ -65,6 +65,6 @@ func eventually(within limit: Duration = .seconds(20), _ condition: () async -> 
 
 /// Whether a process exists and is not merely waiting to be reaped.
 func isAlive(_ pid: String) -> Bool {
-  guard let pid = pid_t(pid), let entry = ProcessTable.entry(of: pid) else { return false }
+  guard let pid = pid_t(pid), let entry = ProcessTable().entry(of: pid) else { return false }
   return entry.state != "Z"
 }
