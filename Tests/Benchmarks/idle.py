@@ -1,5 +1,8 @@
-"""An idle daemon: its memory, and how large the programs are as the packages have them."""
-import os, subprocess
+"""An idle daemon: its memory, and how large the programs are as the packages have them. And the installed sizes of the packages
+that Packaging/build-deb has built, if the programs are not newer."""
+import glob, os, subprocess
+
+from programs import ROOT
 
 PACKAGES = {"sdkd": ("sdkd", "sdkctl", "sdkd-provider"), "sdk-sandbox": ("sdk-sandbox",)}
 
@@ -15,10 +18,30 @@ def run(programs, results):
     daemon.stop()
     sizes = {}
     for package, names in PACKAGES.items():
-        each = {name: os.path.getsize(stripped(programs, name)) / 1e6 for name in names if os.path.exists(programs.program(name))}
+        missing = [name for name in names if not programs.is_release(name)]
+        if missing:
+            print(f"programs of {package}: not measured without release builds of {' and '.join(missing)}")
+            continue
+        each = {name: os.path.getsize(stripped(programs, name)) / 1e6 for name in names}
         sizes[package] = sum(each.values())
         print(f"programs of {package}: {sizes[package]:.1f} MB; " + ", ".join(f"{name} {size:.1f}" for name, size in each.items()))
-    results["idle"] = {"resident_mib": found["Rss"], "private_dirty_mib": found["Private_Dirty"], "programs_mb": sizes}
+    packages = {package: size for package in PACKAGES if (size := installed(programs, package))}
+    for package, size in packages.items():
+        print(f"package {package}: {size:.1f} MB installed")
+    results["idle"] = {
+        "resident_mib": found["Rss"], "private_dirty_mib": found["Private_Dirty"], "programs_mb": sizes, "packages_mb": packages}
+
+
+def installed(programs, package):
+    """The installed size of a package in MB, as it says itself; `None` if there is none that has these programs."""
+    found = glob.glob(os.path.join(ROOT, ".build", "deb", "packages", f"{package}_*.deb"))
+    names = PACKAGES[package]
+    if not found or not all(programs.is_release(name) for name in names):
+        return None
+    if any(os.path.getmtime(programs.program(name)) > os.path.getmtime(found[0]) for name in names):
+        return None
+    field = subprocess.run(["dpkg-deb", "--field", found[0], "Installed-Size"], check=True, capture_output=True, text=True).stdout
+    return int(field) * 1024 / 1e6
 
 
 def stripped(programs, name):

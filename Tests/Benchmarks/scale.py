@@ -58,23 +58,25 @@ def status(programs, results, large):
     ratio = found["many"]["seconds"] / found["thousand"]["seconds"]
     print(f"sdkctl status: {ratio:.2f} x of 1000 instances")
     made = programs.rounds({"many": lambda: creation(large), "thousand": lambda: creation(daemon)})
-    created = made["many"]["seconds"] / made["thousand"]["seconds"]
-    print(f"instance.create: {created:.2f} x of with 1000 instances")
-    results["status"] = {"ratio": ratio, "create_ratio": created}
+    created = {key: made["many"][key] / made["thousand"][key] for key in ("seconds", "cpu")}
+    print(
+        f"instance.create: {created['seconds']:.2f} x of with 1000 instances, processor time of the daemon {created['cpu']:.2f} x "
+        f"({made['many']['cpu'] * 1000:.2f} ms)")
+    results["status"] = {"ratio": ratio, "create_ratio": created["seconds"], "create_cpu_ratio": created["cpu"]}
     daemon.stop()
 
 
 def creation(daemon, count=100):
-    """Seconds for some instances, one after another. They are deleted again."""
-    client, began = Client(daemon.path), time.monotonic()
+    """Seconds for each of some instances, made one after another, and of processor time. They are deleted again."""
+    client, began, before = Client(daemon.path), time.monotonic(), daemon.cpu
     for number in range(count):
         client.call(
             "instance.create", instance=f"made{number}", kind="zendesk.messaging", settings=dict(daemon.programs.settings, realtime="off"))
-    seconds = time.monotonic() - began
+    seconds, cpu = time.monotonic() - began, daemon.cpu - before
     for number in range(count):
         client.call("instance.delete", instance=f"made{number}")
     client.close()
-    return {"seconds": seconds}
+    return {"seconds": seconds / count, "cpu": cpu / count}
 
 
 def files(programs, results, count=4000):

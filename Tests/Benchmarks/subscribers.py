@@ -1,6 +1,6 @@
 """What 200 subscribers cost those who change instances: changes with none, with 200 that read, and with 50 of the 200
 that have stopped reading."""
-import multiprocessing, os, selectors, socket, time
+import multiprocessing, selectors, socket, time
 
 from programs import Client
 
@@ -25,12 +25,6 @@ def read(path, count, ready):
             key.fileobj.recv(1 << 16)
 
 
-def processor_seconds(pid):
-    with open(f"/proc/{pid}/stat") as stat:
-        fields = stat.read().rsplit(") ", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def run(programs, results):
     daemon = programs.daemon("subscribers")
     daemon.start()
@@ -44,12 +38,12 @@ def run(programs, results):
         idle = [subscribe(daemon.path) for _ in range(stopped)]
         client = Client(daemon.path)
         times = []
-        before = processor_seconds(daemon.process.pid)
+        before = daemon.cpu
         for number in range(CHANGES):
             began = time.monotonic()
             client.call("instance.update", instance=f"desk-{number % 4}", labels={"n": str(number)})
             times.append((time.monotonic() - began) * 1e6)
-        used = processor_seconds(daemon.process.pid) - before
+        used = daemon.cpu - before
         times.sort()
         reader.kill()
         reader.join()
