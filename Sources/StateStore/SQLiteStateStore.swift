@@ -32,13 +32,14 @@ public final class SQLiteStateStore: StateStore {
   ///   - directory: The path of the state directory. It is created with mode 0700 if it is missing.
   ///   - rootKey: The source of the root key: `root.key` in the directory, or a credential.
   ///   - clock: The clock for the times of events.
-  ///   - retention: The limits on the events that are kept.
+  ///   - retention: Returns the limits on the events that are kept. Excess events are removed by the next sweep at the
+  ///     latest.
   ///   - withhold: The function that removes from a restored backup what must not be used again.
   ///   - observer: The function that is called after every transaction with changes.
   public static func open(
     directory: String, rootKey: RootKeySource = .file, clock: @escaping @Sendable () -> Timestamp = { .now },
-    retention: EventRetention = EventRetention(), logger: Logger, withhold: @escaping Withholding = { _, _ in nil },
-    observer: @escaping TransactionObserver = { _ in }
+    retention: @escaping @Sendable () -> EventRetention = { EventRetention() }, logger: Logger,
+    withhold: @escaping Withholding = { _, _ in nil }, observer: @escaping TransactionObserver = { _ in }
   ) async throws(StoreOpenError) -> SQLiteStateStore {
     try await open(
       directory: directory, rootKey: rootKey, clock: clock, retention: retention, logger: logger,
@@ -47,7 +48,7 @@ public final class SQLiteStateStore: StateStore {
 
   static func open(
     directory: String, rootKey: RootKeySource = .file, clock: @escaping @Sendable () -> Timestamp = { .now },
-    retention: EventRetention = EventRetention(), logger: Logger, tuning: StoreTuning,
+    retention: @escaping @Sendable () -> EventRetention = { EventRetention() }, logger: Logger, tuning: StoreTuning,
     withhold: @escaping Withholding = { _, _ in nil }, observer: @escaping TransactionObserver = { _ in }
   ) async throws(StoreOpenError) -> SQLiteStateStore {
     let result: Result<SQLiteStateStore, StoreOpenError> = await withCheckedContinuation { continuation in
@@ -64,8 +65,9 @@ public final class SQLiteStateStore: StateStore {
   }
 
   private init(
-    _ opened: StateOpening, clock: @escaping @Sendable () -> Timestamp, retention: EventRetention, logger: Logger,
-    tuning: StoreTuning, observer: @escaping TransactionObserver
+    _ opened: StateOpening, clock: @escaping @Sendable () -> Timestamp,
+    retention: @escaping @Sendable () -> EventRetention, logger: Logger, tuning: StoreTuning,
+    observer: @escaping TransactionObserver
   ) throws(StoreOpenError) {
     directory = opened.directory
     self.clock = clock
@@ -229,9 +231,6 @@ public final class SQLiteStateStore: StateStore {
 
   /// The time since the writer began work other than a transaction, such as a backup; `nil` without such work.
   public var longWork: Duration? { writer.longWork }
-
-  /// Replaces the limits on the events that are kept. Excess events are removed by the next sweep at the latest.
-  public func use(_ retention: EventRetention) async { await writer.between { $0.use(retention) } }
 
   /// Removes the events beyond retention now. Sweeps also do this at intervals.
   func applyRetention() async {

@@ -15,6 +15,7 @@ import UnixSignals
 struct Composition {
   let paths: DaemonPaths
   let loaded: ConfigurationLoader.Loaded
+  let live: LiveConfiguration
   let listener: Listener
   let opened: OpenedState
   let notifier: Notifier
@@ -87,7 +88,7 @@ struct Composition {
     _ control: ControlParts
   ) throws -> [any Service] {
     let (operations, names, registry) = (domain.operations, domain.names, domain.registry)
-    let (http, live, admission) = (vendors.http, control.live, control.admission)
+    let (http, live, admission) = (vendors.http, self.live, control.admission)
     var services: [any Service] = []
     if let database = opened.database { services.append(StoreService(store: database)) }
     services += [

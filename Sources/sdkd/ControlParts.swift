@@ -10,7 +10,6 @@ import Systemd
 
 /// The parts that administer the daemon and answer its callers.
 struct ControlParts {
-  let live: LiveConfiguration
   let metrics: MetricsService
   let keeping: StateKeeping
   let watch: DaemonWatch
@@ -23,10 +22,9 @@ struct ControlParts {
   ///
   /// - Parameter group: the event loops of callers.
   init(_ start: Composition, group: MultiThreadedEventLoopGroup, vendors: VendorLinks, domain: DomainParts) {
-    let (configuration, opened, meters) = (start.loaded.configuration, start.opened, start.meters)
-    let live = LiveConfiguration(configuration)
+    let (live, opened, meters) = (start.live, start.opened, start.meters)
     let level = TemporaryLogLevel(
-      configured: configuration.log.level, clock: .system, deadlines: domain.deadlines, logger: start.logger
+      configured: live.current.log.level, clock: .system, deadlines: domain.deadlines, logger: start.logger
     ) { [log = start.log] in log.setLevel($0) }
     metrics = MetricsService(group: group, operations: domain.operations, meters: meters, logger: start.logger)
     let report = ReloadReport(
@@ -37,28 +35,27 @@ struct ControlParts {
       interval: Watchdog.interval() ?? .seconds(30), group: group, vendors: vendors.group,
       operations: domain.operations, registry: domain.registry, events: domain.events, database: opened.database,
       state: start.paths.state, socketFile: start.socketFile, notifier: start.notifier, logger: start.logger)
-    allowances = UserAllowances(configuration.limits.connectionsInForce)
+    allowances = UserAllowances(live.current.limits.connectionsInForce)
     admission = PeerAdmission(registry: domain.registry, allowances: allowances)
     reloader = Reloader(
       load: { [paths = start.paths] in paths.load() },
       parts: ConfiguredParts(
-        paths: start.paths, live: live, names: domain.names, registry: domain.registry, events: domain.events,
-        delegates: domain.delegates, bridge: domain.bridge, database: opened.database, listener: start.listener,
-        allowances: allowances, admission: admission, metrics: metrics, network: vendors.network, logLevel: level),
+        paths: start.paths, live: live, names: domain.names, registry: domain.registry, delegates: domain.delegates,
+        bridge: domain.bridge, listener: start.listener, allowances: allowances, admission: admission, metrics: metrics,
+        network: vendors.network, logLevel: level),
       files: FileInstances(
         host: domain.host, directory: ConfigurationFiles(main: start.paths.config).instancesDirectory,
         logger: start.logger),
       operations: domain.operations, deadlines: domain.deadlines, report: report, stateFailure: opened.failure)
     let checks = HealthChecks(
       report: report, metrics: metrics, watch: watch, keeping: keeping, log: start.log, handOver: start.handOver)
-    let facts = Self.facts(start, live, vendors.network, level, checks, keeping, reloader)
+    let facts = Self.facts(start, vendors.network, level, checks, keeping, reloader)
     let (router, methods, shortcuts) = Handlers.router(
       host: domain.host, kinds: Kinds.all, facts: facts, delegates: domain.delegates)
     gateway = Gateway(
       router: router, methods: methods, shortcuts: shortcuts, registry: domain.registry,
       operations: domain.operations, events: domain.events, delegates: domain.delegates, logger: start.logger,
       observers: [domain.audit, meters.calls])
-    self.live = live
     meters.collect(
       from: DomainReading(
         registry: domain.registry, bridge: domain.bridge, delegates: domain.delegates, events: domain.events,
@@ -71,10 +68,10 @@ struct ControlParts {
   }
 
   private static func facts(
-    _ start: Composition, _ live: LiveConfiguration, _ network: VendorNetwork, _ level: TemporaryLogLevel,
-    _ checks: HealthChecks, _ keeping: StateKeeping, _ reloader: Reloader
+    _ start: Composition, _ network: VendorNetwork, _ level: TemporaryLogLevel, _ checks: HealthChecks,
+    _ keeping: StateKeeping, _ reloader: Reloader
   ) -> DaemonFacts {
-    let (paths, meters) = (start.paths, start.meters)
+    let (live, paths, meters) = (start.live, start.paths, start.meters)
     return DaemonFacts(
       pid: Int(getpid()), startedAt: .now, restartCount: start.opened.store.meta.restartCount,
       paths: { paths.published(unitSockets: live.current.bridge(paths).unitSockets) },

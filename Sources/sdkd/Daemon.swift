@@ -56,6 +56,7 @@ struct Daemon {
     let output = LogOutput.detect()
     let passed = try Self.passedSockets()
     let loaded = paths.load()
+    let live = LiveConfiguration(loaded.configuration)
     let writer: LogWriter
     do { writer = try LogSystem.bootstrap(level: loaded.configuration.log.level, output: output) } catch {
       throw StartFailure(message: "The log can't be set up: \(error)")
@@ -72,7 +73,7 @@ struct Daemon {
     let socketFile = socketFile(socket, logger)
     let opened: OpenedState
     do {
-      opened = try await OpenedState.open(paths, loaded.configuration, logger) { meters.store.count($0) }
+      opened = try await OpenedState.open(paths, live, logger) { meters.store.count($0) }
     } catch {
       throw StartFailure(
         message: "The state in \(paths.state) is in use: another sdkd runs on it. Stop it, or choose another --state.",
@@ -84,9 +85,9 @@ struct Daemon {
     let handed = handOver.receive(passed.stored, opened.database, notifier)
     do {
       try await Composition(
-        paths: paths, loaded: loaded, listener: listener, opened: opened, notifier: notifier, logger: logger,
-        meters: meters, log: writer, saysReady: Self.saysReady(output), restart: opened.heals ? restart : nil,
-        socketFile: socketFile, handOver: handOver, handed: handed
+        paths: paths, loaded: loaded, live: live, listener: listener, opened: opened, notifier: notifier,
+        logger: logger, meters: meters, log: writer, saysReady: Self.saysReady(output),
+        restart: opened.heals ? restart : nil, socketFile: socketFile, handOver: handOver, handed: handed
       ).serve()
       // Otherwise systemctl status would show the last status of this run until the next start.
       notifier.status("")

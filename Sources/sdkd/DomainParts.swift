@@ -24,7 +24,8 @@ struct DomainParts {
   ///
   /// - Parameter timer: fires when a deadline has passed.
   init(_ start: Composition, timer: WallClockTimer, vendors: VendorLinks, operations: Operations) {
-    let (configuration, paths, logger) = (start.loaded.configuration, start.paths, start.logger)
+    let (live, paths, logger) = (start.live, start.paths, start.logger)
+    let configuration = live.current
     let clock = WallClock.system
     let deadlines = Deadlines(clock: clock, timer: ArmedTimer(timer: timer))
     names = ResolvedNames(readSubordinates: { SubordinateFile.read() }) { body throws in
@@ -32,11 +33,11 @@ struct DomainParts {
     }
     let registry = InstanceRegistry(
       kinds: Kinds.all, access: configuration.access(paths, names: names), logger: logger,
-      maximumPerUid: configuration.limits.instances)
+      limits: { live.current.limits.instances })
     let audit = AuditTrail(registry: registry) { [log = start.log] in log.write(AuditLog.logRecord($0)) }
     events = EventHub(
       store: start.opened.store, directory: registry, operations: operations, logger: logger,
-      limits: configuration.limits.subscriptions, onEvent: { audit.record($0) })
+      limits: { live.current.limits.subscriptions }, onEvent: { audit.record($0) })
     delegates = Delegates(
       instances: registry, grace: configuration.delegate.grace, logger: logger,
       memory: start.opened.database == nil ? nil : DelegateNote(path: "\(paths.state)/delegates.json"), now: clock.now,

@@ -26,6 +26,7 @@ import Testing
       say(rates.count("rateLimit"))
       big.begin(1, "storage.put", instance="x", key="k", value="v" * 90000)
       say(big.read().get("id"))
+      say(reason(line.call("events.subscribe")))
       say(reason(line.call("instance.create", **create)))
       create["instance"] = "web-2"
       say(reason(line.call("instance.create", **create)))
@@ -43,6 +44,7 @@ import Testing
       max_frame_bytes = "1MiB"
       calls_per_second = 500
       instances = 1
+      subscriptions = 0
       [network]
       allow = ["example.org"]
       [[access.create]]
@@ -53,11 +55,11 @@ import Testing
     #expect(try line.call("daemon.reload")["problems"] == [])
     #expect(try line.call("daemon.info")["limits"]?["callsPerSecond"] == 500)
     try desk.write("go", "")
-    try eventually("it has tried again") { try stranger.said.count == 6 }
-    // In order: the calls over the rate, the id of the response to a frame of 90 kB, the rule with its hosts, and the
-    // limit on instances.
+    try eventually("it has tried again") { try stranger.said.count == 7 }
+    // In order: the calls over the rate, the id of the response to a frame of 90 kB, the limit on subscriptions, the rule
+    // with its hosts, and the limit on instances.
     let said = try stranger.said.map { JSONWriter.text(of: $0) }
-    #expect(said[2...] == ["0", "1", "null", "\"tooManyInstances\""])
+    #expect(said[2...] == ["0", "1", "\"tooManySubscriptions\"", "null", "\"tooManyInstances\""])
     try desk.write("sdkd.toml", "[access]\nadmins = [\"uid:1001\"]\n")
     try line.call("daemon.reload")
     try desk.write("admin", "")

@@ -87,7 +87,7 @@ import Testing
     for _ in 0..<2 {
       let lines = Seen<[String]>([])
       let again = try await SQLiteStateStore.open(
-        directory: directory.state, retention: retention,
+        directory: directory.state, retention: { retention },
         logger: Logger(label: "test") { _ in LineHandler(lines: lines) })
       #expect(again.meta.repair == nil && again.meta.notice == nil)
       let isFirst = lines.value.contains { $0.contains("list of lost events is damaged") }

@@ -29,7 +29,8 @@ public actor EventHub {
   private(set) var recent = Deque<EventText>()
 
   private let onEvent: @Sendable (StoredEvent) -> Void
-  private var limits: SubscriptionLimits
+  /// Returns the limits that hold now.
+  private let limits: @Sendable () -> SubscriptionLimits
   private var gaps = 0
   private static let recentCapacity = 512
   /// The number of unsent bytes of a connection at which its subscription is paused.
@@ -42,12 +43,13 @@ public actor EventHub {
   ///
   /// - Parameters:
   ///   - directory: decides which peers see which events.
+  ///   - limits: returns the limits that hold now. Existing subscriptions stay even beyond them.
   ///   - patience: the time to wait for a missing event when later ones are known.
   ///   - inboxCapacity: the number of events that wait in memory for delivery; further ones are read from the store.
   ///   - onEvent: called for each durable event, in no particular order; must be quick.
   public init(
     store: any StateStore, directory: any EventDirectory, operations: Operations, logger: Logger,
-    limits: SubscriptionLimits = SubscriptionLimits(),
+    limits: @escaping @Sendable () -> SubscriptionLimits = { SubscriptionLimits() },
     patience: Duration = .seconds(5), inboxCapacity: Int = 4096,
     onEvent: @escaping @Sendable (StoredEvent) -> Void = { _ in }
   ) {
@@ -69,9 +71,6 @@ public actor EventHub {
 
   /// Returns as soon as the actor runs this call. The watchdog uses it as a health probe.
   public func answer() {}
-
-  /// Changes the maximum numbers of subscriptions. Existing subscriptions stay even beyond them.
-  public func use(_ limits: SubscriptionLimits) { self.limits = limits }
 
   /// Queues committed events for delivery. Returns without waiting for subscribers.
   public nonisolated func append(_ events: [StoredEvent]) {
@@ -112,7 +111,7 @@ public actor EventHub {
     _ link: any ClientLink, session: ObjectIdentifier, filter: EventFilter, since: CursorReading?, text: String?,
     isAdmin: Bool
   ) throws(SDKError) -> (id: UInt64, name: String, cursor: String) {
-    if !isAdmin, let refusal = limits.refusal(of: link, on: session, in: table) {
+    if !isAdmin, let refusal = limits().refusal(of: link, on: session, in: table) {
       throw SDKError(.limit, .tooManySubscriptions, "\(refusal); end one with events.unsubscribe.")
     }
     let place: EventPlace? =

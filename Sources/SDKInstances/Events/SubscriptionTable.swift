@@ -95,18 +95,14 @@ struct SubscriptionTable {
 /// The maximum numbers of subscriptions. Admins have no maximum.
 public struct SubscriptionLimits: Sendable, Hashable {
   /// The subscriptions of one connection.
-  public var perConnection: Int
+  public var perConnection = 16
   /// The subscriptions of all connections of a user.
-  public var perUser: Int
+  public var perUser = 256
   /// The subscriptions of all users. Strangers have a quarter of them together.
-  public var total: Int
+  public var total = 4096
 
-  /// Creates limits; the defaults are the documented ones.
-  public init(perConnection: Int = 16, perUser: Int = 256, total: Int = 4096) {
-    self.perConnection = perConnection
-    self.perUser = perUser
-    self.total = total
-  }
+  /// Creates the documented limits.
+  public init() {}
 
   /// Returns why a connection can't have one more subscription, as the beginning of a sentence; `nil` if it can.
   func refusal(of link: any ClientLink, on session: ObjectIdentifier, in table: SubscriptionTable) -> String? {

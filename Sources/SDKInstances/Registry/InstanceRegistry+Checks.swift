@@ -130,7 +130,7 @@ extension InstanceRegistry {
       guard case .hosted(let instance) = entry, access.counts(instance.currentAccess, for: peer) else { continue }
       owned[instance.uuid] = instance.id
     }
-    for (prefix, limit) in [(rule.prefix, rule.max), ("", maximumPerUid)]
+    for (prefix, limit) in [(rule.prefix, rule.max), ("", limits().perUser)]
     where owned.values.count(where: { $0.name.hasPrefix(prefix) }) >= limit {
       throw SDKError(
         .limit, .tooManyInstances,
@@ -140,6 +140,15 @@ extension InstanceRegistry {
 
   /// The uids of services with `DynamicUser=` (systemd.exec(5)).
   private static let dynamicUids: ClosedRange<UInt32> = 61_184...65_519
+}
+
+/// The limits on instances. Admins have none.
+public struct InstanceLimits: Sendable, Hashable {
+  /// The number of instances that one user may own, whatever its create rules say.
+  public var perUser = 20
+
+  /// Creates the documented limits.
+  public init() {}
 }
 
 extension InstanceRegistry {

@@ -93,16 +93,14 @@ public final class InstanceRegistry: Sendable {
   /// The settings of each kind that are shown to no caller, which lists need for each instance.
   private let secretSettings: [KindName: Set<String>]
   private let rules: Mutex<Rules>
+  /// Returns the limits that hold now.
+  let limits: @Sendable () -> InstanceLimits
 
   /// The daemon's rules: an object, because each call of an app reads them.
   private final class Rules: Sendable {
     let access: AccessPolicy
-    let maximumPerUid: Int
 
-    init(_ access: AccessPolicy, _ maximumPerUid: Int) {
-      self.access = access
-      self.maximumPerUid = maximumPerUid
-    }
+    init(_ access: AccessPolicy) { self.access = access }
   }
 
   /// The instances by state.
@@ -114,11 +112,15 @@ public final class InstanceRegistry: Sendable {
   public let availability = Availability()
 
   /// Creates a registry without instances. `InstanceHost` adds them.
-  public init(kinds: [any SDKKind], access: AccessPolicy, logger: Logger, maximumPerUid: Int = 20) {
+  public init(
+    kinds: [any SDKKind], access: AccessPolicy, logger: Logger,
+    limits: @escaping @Sendable () -> InstanceLimits = { InstanceLimits() }
+  ) {
     kindsByName = Dictionary(kinds.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     secretSettings = kindsByName.mapValues(\.settings.secrets)
-    rules = Mutex(Rules(access, maximumPerUid))
+    rules = Mutex(Rules(access))
     self.logger = logger
+    self.limits = limits
     access.names.observe { [weak self] in self?.namesChanged() }
     access.names.request(access.requiredNames, for: 0)
   }
@@ -135,12 +137,9 @@ public final class InstanceRegistry: Sendable {
   /// The current access rules of the daemon.
   public var access: AccessPolicy { rules.withLock { $0.access } }
 
-  /// The maximum number of instances that a uid may own, whatever its create rules say. Admins have no maximum.
-  public var maximumPerUid: Int { rules.withLock { $0.maximumPerUid } }
-
   /// Replaces the access rules, for requests from now on.
-  public func use(access: AccessPolicy, maximumPerUid: Int) {
-    rules.withLock { $0 = Rules(access, maximumPerUid) }
+  public func use(_ access: AccessPolicy) {
+    rules.withLock { $0 = Rules(access) }
     access.names.request(access.requiredNames, for: 0)
     accessChanges.add(1, ordering: .relaxed)
   }

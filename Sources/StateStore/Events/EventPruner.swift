@@ -4,7 +4,8 @@ import SDKProtocol
 /// The enforcement of retention on the event log. `prune` removes the oldest events of instances that have just written
 /// too many. `sweepPiece` walks through the whole log in pieces.
 struct EventPruner {
-  var retention: EventRetention
+  /// The limits of the present call.
+  private var retention = EventRetention()
   private let vault: Vault
   /// The number of events of each instance that has written recently.
   private var counts: [InstanceUUID: Int] = [:]
@@ -23,10 +24,7 @@ struct EventPruner {
   /// fill the disk.
   static let goneLimit = 1024
 
-  init(_ retention: EventRetention, _ vault: Vault) {
-    self.retention = retention
-    self.vault = vault
-  }
+  init(_ vault: Vault) { self.vault = vault }
 
   /// The number of events tolerated above the limit, so that not every new event has to remove an old one.
   private var slack: Int { retention.maxCountPerInstance / 8 }
@@ -48,7 +46,8 @@ struct EventPruner {
 
   /// Removes excess events of the instances that have written since the last call, and the events of excess deleted
   /// instances.
-  mutating func prune(at time: Timestamp, _ db: Database) throws {
+  mutating func prune(_ retention: EventRetention, at time: Timestamp, _ db: Database) throws {
+    self.retention = retention
     guard !written.isEmpty else { return }
     if counts.count > Self.countCapacity { counts = [:] }
     for (uuid, added) in written {
@@ -78,7 +77,8 @@ struct EventPruner {
   /// Performs one piece of a sweep.
   ///
   /// - Returns: whether more pieces follow; `false` at the end of the log.
-  mutating func sweepPiece(at time: Timestamp, _ db: Database) throws -> Bool {
+  mutating func sweepPiece(_ retention: EventRetention, at time: Timestamp, _ db: Database) throws -> Bool {
+    self.retention = retention
     let former = place
     do {
       let oldest = (time - retention.maxAge).secondsSince1970

@@ -23,6 +23,7 @@ final class WriterSession {
   var isLogToBeEmptied = true
   /// The destroyed keys that the backups may still have; `nil` until those from before a crash are read.
   private var removals: OpenRemovals?
+  private let retention: @Sendable () -> EventRetention
   private var pruner: EventPruner
   /// The generation that is on disk and not recorded in the file beside the database yet.
   private var raised: UInt64?
@@ -30,7 +31,8 @@ final class WriterSession {
   init(
     database: DatabaseHolder, vault: Vault, folder: BackupFolder, status: StoreStatus,
     generation: GenerationRecord, stateID: String, clock: @escaping @Sendable () -> Timestamp,
-    retention: EventRetention, tuning: StoreTuning, logger: Logger, failure: (any Error)? = nil
+    retention: @escaping @Sendable () -> EventRetention, tuning: StoreTuning, logger: Logger,
+    failure: (any Error)? = nil
   ) {
     self.database = database
     self.vault = vault
@@ -39,7 +41,8 @@ final class WriterSession {
     self.generation = generation
     self.stateID = stateID
     self.clock = clock
-    pruner = EventPruner(retention, vault)
+    self.retention = retention
+    pruner = EventPruner(vault)
     self.tuning = tuning
     self.logger = logger
     recovery = RecoveryPause(first: tuning.firstPause, longest: tuning.longestPause)
@@ -254,7 +257,7 @@ final class WriterSession {
   func prune() {
     guard recovery.current == nil else { return }
     do {
-      try database.use { db in try pruner.prune(at: clock(), db) }
+      try database.use { db in try pruner.prune(retention(), at: clock(), db) }
     } catch {
       pruner.forget()
       _ = failed(error)
@@ -265,16 +268,13 @@ final class WriterSession {
   func sweepPiece() -> Bool {
     guard recovery.current == nil else { return false }
     do {
-      return try database.use { db in try pruner.sweepPiece(at: clock(), db) }
+      return try database.use { db in try pruner.sweepPiece(retention(), at: clock(), db) }
     } catch {
       pruner.forget()
       _ = failed(error)
       return false
     }
   }
-
-  /// Replaces the limits on the events that are kept.
-  func use(_ retention: EventRetention) { pruner.retention = retention }
 
   /// Closes the database under a new generation, so that a copy of its file made while it was open is recognized as
   /// outdated.

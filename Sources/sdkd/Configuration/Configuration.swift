@@ -4,6 +4,7 @@ import JSONRPCTransport
 import SDKInstances
 import SDKProtocol
 import StateStore
+import Synchronization
 
 /// The daemon's own configuration: `sdkd.toml` as values, a member for each table (sdkd.toml(5)).
 struct Configuration: SettingValues, Hashable {
@@ -77,4 +78,17 @@ extension Configuration {
       allow: bridge.allow, commands: commands(paths) != .nobody,
       unitSockets: bridge.unitSockets ?? paths.unitSockets, limits: bridge.slots)
   }
+}
+
+/// The configuration in force, for parts that read it whenever they need it.
+final class LiveConfiguration: Sendable {
+  private let state: Mutex<Configuration>
+
+  init(_ configuration: Configuration) { state = Mutex(configuration) }
+
+  /// The configuration that is now in force.
+  var current: Configuration { state.withLock { $0 } }
+
+  /// Replaces the configuration.
+  func use(_ configuration: Configuration) { state.withLock { $0 = configuration } }
 }

@@ -4,21 +4,17 @@ import Logging
 import SDKInstances
 import SDKKinds
 import SDKProtocol
-import StateStore
-import Synchronization
 
-/// The parts that the configuration affects, so that a new one can be applied while the daemon runs.
+/// The parts that keep what they made of the configuration, such as open connections, so that a reload changes them.
 ///
-/// Other parts read `LiveConfiguration` each time: the grace of a shutdown, the backups of the state.
+/// Other parts read `LiveConfiguration` each time, such as the limits on instances, subscriptions and stored events.
 struct ConfiguredParts: Sendable {
   let paths: DaemonPaths
   let live: LiveConfiguration
   let names: ResolvedNames
   let registry: InstanceRegistry
-  let events: EventHub
   let delegates: Delegates
   let bridge: ProviderBridge
-  let database: SQLiteStateStore?
   let listener: Listener
   let allowances: UserAllowances
   let admission: PeerAdmission
@@ -33,31 +29,15 @@ struct ConfiguredParts: Sendable {
   ///
   /// - Returns: the settings that could not be applied.
   func use(_ configuration: Configuration) async -> [DaemonReload.Problem] {
+    live.use(configuration)
     logLevel.use(configuration.log.level)
-    registry.use(
-      access: configuration.access(paths, names: names), maximumPerUid: configuration.limits.instances)
+    registry.use(configuration.access(paths, names: names))
     network.use(configuration.network.options)
     listener.use(configuration.limits.transport)
     allowances.use(configuration.limits.connectionsInForce)
     bridge.use(configuration.bridge(paths))
     delegates.use(grace: configuration.delegate.grace)
-    await events.use(configuration.limits.subscriptions)
-    await database?.use(configuration.events.retention)
-    live.use(configuration)
     guard let problem = await metrics.use(configuration.metrics.listen) else { return [] }
     return [DaemonReload.Problem(key: "metrics.listen", message: problem)]
   }
-}
-
-/// The configuration in force, for parts that read it whenever they need it.
-final class LiveConfiguration: Sendable {
-  private let state: Mutex<Configuration>
-
-  init(_ configuration: Configuration) { state = Mutex(configuration) }
-
-  /// The configuration that is now in force.
-  var current: Configuration { state.withLock { $0 } }
-
-  /// Replaces the configuration.
-  func use(_ configuration: Configuration) { state.withLock { $0 = configuration } }
 }

@@ -22,13 +22,13 @@ struct OpenedState {
   ///
   /// - Throws: `stateInUse` when another daemon holds the state.
   static func open(
-    _ paths: DaemonPaths, _ configuration: Configuration, _ logger: Logger, observer: @escaping TransactionObserver
+    _ paths: DaemonPaths, _ live: LiveConfiguration, _ logger: Logger, observer: @escaping TransactionObserver
   ) async throws(StoreOpenError) -> OpenedState {
     Directories.make(Directories.parent(of: paths.state), mode: paths.isUserDaemon ? 0o700 : 0o755)
     do throws(StoreOpenError) {
       let database = try await SQLiteStateStore.open(
-        directory: paths.state, rootKey: rootKey(logger), retention: configuration.events.retention, logger: logger,
-        withhold: withhold, observer: observer)
+        directory: paths.state, rootKey: rootKey(logger), retention: { live.current.events.retention },
+        logger: logger, withhold: withhold, observer: observer)
       report(database.meta, logger)
       return OpenedState(store: database, database: database, failure: nil, hold: nil)
     } catch {

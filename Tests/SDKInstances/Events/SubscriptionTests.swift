@@ -24,8 +24,9 @@ struct SubscriptionTests {
   }
 
   @Test func `Subscriptions are limited by connection, by user, for all strangers and in all`() async throws {
-    try await World.run { world in
-      await world.hub.use(SubscriptionLimits(perConnection: 2, perUser: 3, total: 8))
+    var limits = SubscriptionLimits()
+    (limits.perConnection, limits.perUser, limits.total) = (2, 3, 8)
+    try await World.run(limits: limits) { world in
       func session(_ uid: UInt32, of user: UInt32? = nil, isStranger: Bool = false) -> ClientSession {
         ClientSession(link: FakeLink(peer: Peer(pid: 1, uid: uid, gid: 9, user: user), isStranger: isStranger))
       }

@@ -38,8 +38,8 @@ final class World: Sendable {
   init(
     store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
     access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero,
-    replyTime: Duration = .seconds(60), patience: Duration = .seconds(5), commitGate: Gate? = nil,
-    wipeGate: Gate? = nil, reads: HeldReads.Gates? = nil
+    replyTime: Duration = .seconds(60), limits: SubscriptionLimits = SubscriptionLimits(),
+    patience: Duration = .seconds(5), commitGate: Gate? = nil, wipeGate: Gate? = nil, reads: HeldReads.Gates? = nil
   ) {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let store = store ?? InMemoryStateStore(clock: { [clock] in clock.now })
@@ -50,7 +50,8 @@ final class World: Sendable {
     ]
     registry = InstanceRegistry(kinds: kinds, access: access, logger: logger)
     hub = EventHub(
-      store: store, directory: registry, operations: operations, logger: logger, patience: patience
+      store: store, directory: registry, operations: operations, logger: logger, limits: { limits },
+      patience: patience
     ) { [heardEvents] in heardEvents.add($0) }
     var durable: any StateStore = store
     if let commitGate { durable = HeldStore(base: store, gate: commitGate) }
@@ -83,12 +84,13 @@ final class World: Sendable {
   static func run(
     store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
     access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero,
-    replyTime: Duration = .seconds(60), isReady: Bool = true, patience: Duration = .seconds(5), commitGate: Gate? = nil,
-    wipeGate: Gate? = nil, reads: HeldReads.Gates? = nil, _ test: (World) async throws -> Void
+    replyTime: Duration = .seconds(60), limits: SubscriptionLimits = SubscriptionLimits(), isReady: Bool = true,
+    patience: Duration = .seconds(5), commitGate: Gate? = nil, wipeGate: Gate? = nil, reads: HeldReads.Gates? = nil,
+    _ test: (World) async throws -> Void
   ) async throws {
     let world = World(
-      store: store, policy: policy, access: access, grace: grace, replyTime: replyTime, patience: patience,
-      commitGate: commitGate, wipeGate: wipeGate, reads: reads)
+      store: store, policy: policy, access: access, grace: grace, replyTime: replyTime, limits: limits,
+      patience: patience, commitGate: commitGate, wipeGate: wipeGate, reads: reads)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await world.operations.run() }
       defer {

@@ -44,7 +44,7 @@ func open(
   var tuning = tuning
   tuning.firstPause = .zero
   return try await SQLiteStateStore.open(
-    directory: directory.state, rootKey: rootKey, clock: { clock.now }, retention: retention,
+    directory: directory.state, rootKey: rootKey, clock: { clock.now }, retention: { retention },
     logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, tuning: tuning,
     withhold: withhold)
 }

@@ -59,7 +59,7 @@ struct ConfigurationTests {
     #expect(read.limits.connections.user.maxInFlight == 20)
     #expect(read.limits.connections.user.maxBufferedBytes == 2 << 20)
     #expect([read.limits.connections.perUser, read.limits.connections.total] == [7, 9])
-    #expect([read.limits.subscriptions.perConnection, read.limits.instances] == [0, 3])
+    #expect([read.limits.subscriptions.perConnection, read.limits.instances.perUser] == [0, 3])
     #expect(read.events.retention == EventRetention(maxAge: 2 * 86_400, maxCountPerInstance: 10))
     #expect(read.network.allow == ["zendesk.com", "10.1.2.3"])
     #expect(read.metrics.listen == .loopback(address: "::1", port: 9464))

@@ -129,11 +129,11 @@ struct DropInTests {
     for name in [".b.toml", "c.toml~", "d.toml.dpkg-new", "e"] { try files.write("\(files.main).d/\(name)", "?") }
     let loaded = files.load()
     #expect(loaded.mistakes.isEmpty)
-    #expect(loaded.configuration.limits.instances == 5 && loaded.dropIns == 5)
+    #expect(loaded.configuration.limits.instances.perUser == 5 && loaded.dropIns == 5)
     try files.write(files.main, "[limits]\nsubscriptions = 1\ninstances = 9")
     try files.write(files.dropIn("\u{E9}"), "")
     let limits = files.load().configuration.limits
-    #expect(limits.instances == 4 && limits.subscriptions.perConnection == 1 && limits.connections.perUser == 4)
+    #expect(limits.instances.perUser == 4 && limits.subscriptions.perConnection == 1 && limits.connections.perUser == 4)
   }
 
   @Test("A drop-in that can't be used is a mistake, and so are too many")

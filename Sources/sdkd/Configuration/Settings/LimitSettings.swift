@@ -12,8 +12,8 @@ struct LimitSettings: SettingValues, Hashable {
   var connections = ConnectionLimits()
   /// The limits on subscriptions.
   var subscriptions = SubscriptionLimits()
-  /// The number of instances of one user.
-  var instances = 20
+  /// The limits on instances.
+  var instances = InstanceLimits()
 }
 
 extension LimitSettings {
@@ -64,7 +64,7 @@ extension LimitSettings {
       "total_messages_per_second", \.connections.totalMessagesPerSecond, 100...10_000_000,
       "Messages of all users in a second, refused ones included. Above that, users over their fair share are read slowly."
     ),
-    .integer("instances", \.instances, 0...1_000_000, "Instances that one user may have."),
+    .integer("instances", \.instances.perUser, 0...1_000_000, "Instances that one user may have."),
   ]
 
   private static let frameSizes = ByteCount.kibibytes(64)...ByteCount.kibibytes(256 << 10)
