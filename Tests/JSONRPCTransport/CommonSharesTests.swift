@@ -13,7 +13,7 @@ struct CommonSharesTests {
 
   @Test("While all together send too many messages, only those over their fair share pause")
   func fairTurns() {
-    let common = CommonShares(messagesPerSecond: 1000, maxBufferedBytes: .max / 2)
+    let common = CommonShares(CommonLimits(messagesPerSecond: 1000, maxBufferedBytes: .max / 2))
     let (flood, other, quiet) = (user(common), user(common), user(common))
     // A window has 100 messages: fair shares are 33.
     #expect(quiet.paceAfter(messages: 5, bytes: 0, at: 0) == 0)
@@ -30,7 +30,7 @@ struct CommonSharesTests {
 
   @Test("A single user may send all that all may send, and no more")
   func alone() {
-    let common = CommonShares(messagesPerSecond: 1000, maxBufferedBytes: .max / 2)
+    let common = CommonShares(CommonLimits(messagesPerSecond: 1000, maxBufferedBytes: .max / 2))
     let only = user(common)
     #expect(only.paceAfter(messages: 100, bytes: 0, at: 0) == 0)
     #expect(only.paceAfter(messages: 1, bytes: 0, at: 0) == Self.window)
@@ -39,7 +39,7 @@ struct CommonSharesTests {
 
   @Test("When the event loops lag, fewer messages are too many, and more again when they don't")
   func lag() {
-    let common = CommonShares(messagesPerSecond: 1000, maxBufferedBytes: .max / 2)
+    let common = CommonShares(CommonLimits(messagesPerSecond: 1000, maxBufferedBytes: .max / 2))
     let (flood, quiet) = (user(common), user(common))
     for _ in 0..<20 { flood.noteLag(20_000_000) }
     #expect(quiet.paceAfter(messages: 1, bytes: 0, at: 0) == 0)
@@ -51,7 +51,7 @@ struct CommonSharesTests {
 
   @Test("All strangers have a quarter of the messages, and one fair share together")
   func messagesOfStrangers() {
-    let common = CommonShares(messagesPerSecond: 1000, maxBufferedBytes: .max / 2)
+    let common = CommonShares(CommonLimits(messagesPerSecond: 1000, maxBufferedBytes: .max / 2))
     let strangers = (0..<64).map { _ in user(common) }
     for stranger in strangers { #expect(stranger.setPooled(true)) }
     // The limit: 250 messages at once, then 250 per second.
@@ -65,7 +65,7 @@ struct CommonSharesTests {
 
   @Test("The bytes of all connections are limited, and those of strangers to a quarter")
   func bytes() {
-    let common = CommonShares(messagesPerSecond: 1000, maxBufferedBytes: 400)
+    let common = CommonShares(CommonLimits(messagesPerSecond: 1000, maxBufferedBytes: 400))
     let (known, stranger) = (user(common), user(common))
     #expect(stranger.setPooled(true))
     stranger.count(buffered: 101)
@@ -79,7 +79,7 @@ struct CommonSharesTests {
     #expect(known.isCrowded)
     stranger.count(buffered: -101)
     #expect(!known.isCrowded && !stranger.isCrowded)
-    common.use(messagesPerSecond: 1000, maxBufferedBytes: 200)
+    common.use(CommonLimits(messagesPerSecond: 1000, maxBufferedBytes: 200))
     #expect(known.isCrowded)
     #expect(known.end() == false && stranger.end())
     #expect(!stranger.setPooled(false))

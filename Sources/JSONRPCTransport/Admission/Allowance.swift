@@ -117,29 +117,42 @@ public final class CommonShares: Sendable {
   public let strangers: Share
   let turns: FairTurns
 
-  /// Makes shares.
-  ///
-  /// - Parameters:
-  ///   - messagesPerSecond: the messages of all connections per second. Strangers have a quarter of them.
-  ///   - maxBufferedBytes: the buffered bytes of all connections. Strangers have a quarter of them.
-  public init(messagesPerSecond: Int, maxBufferedBytes: Int) {
-    all = Share(limits: AllowanceLimits(maxBufferedBytes: maxBufferedBytes))
-    strangers = Share(limits: Self.strangers(messagesPerSecond, maxBufferedBytes))
-    turns = FairTurns(messagesPerSecond: messagesPerSecond)
+  /// Makes unused shares.
+  public init(_ limits: CommonLimits) {
+    all = Share(limits: limits.all)
+    strangers = Share(limits: limits.strangers)
+    turns = FairTurns(messagesPerSecond: limits.messagesPerSecond)
   }
 
   /// Replaces the limits.
-  public func use(messagesPerSecond: Int, maxBufferedBytes: Int) {
-    all.use(AllowanceLimits(maxBufferedBytes: maxBufferedBytes))
-    strangers.use(Self.strangers(messagesPerSecond, maxBufferedBytes))
-    turns.use(messagesPerSecond: messagesPerSecond)
+  public func use(_ limits: CommonLimits) {
+    all.use(limits.all)
+    strangers.use(limits.strangers)
+    turns.use(messagesPerSecond: limits.messagesPerSecond)
+  }
+}
+
+/// The limits of all connections together. Strangers have a quarter of each.
+public struct CommonLimits: Sendable, Hashable {
+  /// The number of messages per second.
+  public var messagesPerSecond: Int
+  /// The number of buffered bytes.
+  public var maxBufferedBytes: Int
+
+  /// Makes limits; the defaults are the documented ones.
+  public init(messagesPerSecond: Int = 16_000, maxBufferedBytes: Int = 256 << 20) {
+    self.messagesPerSecond = messagesPerSecond
+    self.maxBufferedBytes = maxBufferedBytes
   }
 
-  private static func strangers(_ messages: Int, _ bytes: Int) -> AllowanceLimits {
-    let quarter = max(1, messages / 4)
+  fileprivate var all: AllowanceLimits { AllowanceLimits(maxBufferedBytes: maxBufferedBytes) }
+
+  fileprivate var strangers: AllowanceLimits {
+    let quarter = max(1, messagesPerSecond / 4)
     // A connection costs as much as a few messages.
     return AllowanceLimits(
-      callsPerSecond: max(1, quarter / 4), messagesPerSecond: quarter, maxInFlight: .max, maxBufferedBytes: bytes / 4)
+      callsPerSecond: max(1, quarter / 4), messagesPerSecond: quarter, maxInFlight: .max,
+      maxBufferedBytes: maxBufferedBytes / 4)
   }
 }
 

@@ -111,6 +111,31 @@ final class PeerAdmission: Sendable {
   }
 }
 
+/// The file descriptors reserved from connections, for providers, vendors, the store and refusals.
+struct DescriptorHeadroom: Sendable {
+  /// The lowest descriptor that is reserved.
+  let threshold: Int32
+
+  /// Creates the headroom of a process with this descriptor limit.
+  init(limit: Int) { threshold = Int32(clamping: limit - min(limit / 4, 64)) }
+
+  /// Whether the reserve stays free if a new connection is served.
+  ///
+  /// The kernel returns the lowest free descriptor: when that is not below the threshold, all below it are in use. The
+  /// connection's own must be below, too: it may have got them before lower ones became free.
+  ///
+  /// - Parameter highest: the highest descriptor of the connection.
+  func isThere(after highest: Int32) -> Bool {
+    guard highest < threshold else { return false }
+    let lowest = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
+    // None is free if the reserve is in use for a moment, or the limit was lowered after the start. This connection
+    // takes none of the reserve, and others wait to be accepted.
+    guard lowest >= 0 else { return true }
+    close(lowest)
+    return lowest < threshold
+  }
+}
+
 /// The file with the subordinate uids of users (subuid(5)). Ranges that only a name service has are not known.
 enum SubordinateFile {
   private static let path = "/etc/subuid"

@@ -1,3 +1,4 @@
+import Glibc
 import JSONRPC
 import JSONRPCTransport
 import SDKProtocol
@@ -32,8 +33,7 @@ final class UserAllowances: Sendable {
 
   init(_ limits: ConnectionLimits) {
     state = Mutex(State(limits: limits))
-    common = CommonShares(
-      messagesPerSecond: limits.totalMessagesPerSecond, maxBufferedBytes: limits.totalBufferedBytes)
+    common = CommonShares(limits.common)
   }
 
   /// Replaces the limits, also for open connections. No connection is closed.
@@ -43,7 +43,7 @@ final class UserAllowances: Sendable {
       return state.users.values.map(\.share)
     }
     for share in users { share.use(limits.user) }
-    common.use(messagesPerSecond: limits.totalMessagesPerSecond, maxBufferedBytes: limits.totalBufferedBytes)
+    common.use(limits.common)
   }
 
   /// Counts a connection, or returns why it is refused.
@@ -126,5 +126,36 @@ final class UserAllowances: Sendable {
 
   private func refused(_ message: String) -> ConnectionAdmission {
     .refused(SDKError(.limit, .rateLimit, message, retryAfter: 1).rpcError)
+  }
+}
+
+/// The number of connections that non-admins may have, and the quotas that they share.
+struct ConnectionLimits: Sendable, Hashable {
+  /// The number of connections of one user.
+  var perUser = 128
+  /// The number of connections of all users together.
+  var total = 2048
+  /// The quota that all connections of a user share.
+  var user = AllowanceLimits()
+  /// The quota that all users share.
+  var common = CommonLimits()
+  /// The number of connections of all strangers together.
+  var strangers: Int { max(1, total / 4) }
+}
+
+extension ConnectionLimits {
+  /// Returns these limits with a total that leaves half of the process's descriptors to admins, providers and vendors.
+  /// A connection takes two descriptors: its socket, and one that pins the peer's process.
+  func fitting(descriptors: Int) -> ConnectionLimits {
+    var fitting = self
+    fitting.total = max(1, min(total, descriptors / 4))
+    return fitting
+  }
+
+  /// The number of descriptors that this process may have open.
+  static var descriptors: Int {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+    return Int(clamping: limit.rlim_cur)
   }
 }

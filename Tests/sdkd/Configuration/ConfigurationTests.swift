@@ -106,8 +106,8 @@ struct ConfigurationTests {
     let loaded = files.load()
     #expect(loaded.lines == [])
     let limits = loaded.configuration.limits
-    #expect(limits.connections.totalBufferedBytes == 512 << 20)
-    #expect(limits.connections.totalMessagesPerSecond == 40_000)
+    #expect(limits.connections.common.maxBufferedBytes == 512 << 20)
+    #expect(limits.connections.common.messagesPerSecond == 40_000)
     #expect(limits.subscriptions.total == 9000)
   }
 

@@ -42,7 +42,7 @@ extension LimitSettings {
       "What all connections of one user may have unfinished, waiting and unread; above that each connection may have 64 KiB."
     ),
     .bytes(
-      "total_buffered_bytes", \.connections.totalBufferedBytes, bufferSizes,
+      "total_buffered_bytes", \.connections.common.maxBufferedBytes, bufferSizes,
       """
       The same of all users together. Callers without a role on any instance have a quarter of it, as of every total.
       """),
@@ -61,7 +61,7 @@ extension LimitSettings {
       "calls_per_second", \.connections.user.callsPerSecond, 1...1_000_000,
       "Calls of one user in a second; after a rest twice as many at once."),
     .integer(
-      "total_messages_per_second", \.connections.totalMessagesPerSecond, 100...10_000_000,
+      "total_messages_per_second", \.connections.common.messagesPerSecond, 100...10_000_000,
       "Messages of all users in a second, refused ones included. Above that, users over their fair share are read slowly."
     ),
     .integer("instances", \.instances.perUser, 0...1_000_000, "Instances that one user may have."),
@@ -98,8 +98,8 @@ extension LimitSettings {
       let path = "limits.\(key)"
       if reader.json(at: path) == nil || reader.log.has(path) { total = max(total, share) }
     }
-    grow("total_buffered_bytes", &connections.totalBufferedBytes, connections.user.maxBufferedBytes)
-    grow("total_messages_per_second", &connections.totalMessagesPerSecond, connections.user.messagesPerSecond)
+    grow("total_buffered_bytes", &connections.common.maxBufferedBytes, connections.user.maxBufferedBytes)
+    grow("total_messages_per_second", &connections.common.messagesPerSecond, connections.user.messagesPerSecond)
     grow("total_subscriptions", &subscriptions.total, subscriptions.perUser)
   }
 
@@ -114,7 +114,7 @@ extension LimitSettings {
       (("subscriptions_per_uid", subscriptions.perUser), ("total_subscriptions", subscriptions.total)),
       (
         ("buffered_bytes_per_uid", connections.user.maxBufferedBytes),
-        ("total_buffered_bytes", connections.totalBufferedBytes)
+        ("total_buffered_bytes", connections.common.maxBufferedBytes)
       ),
     ]
     for (part, whole) in pairs { reader.check(part, isWithin: whole, of: "limits") }
