@@ -24,14 +24,21 @@ import Testing
     #expect(calls.map(\.method) == ContractExamples.order)
     for call in calls {
       let example = try #require(ContractExamples.example(of: call.method, in: document))
-      // The document is too long for an example, which has some of its members.
-      let names = call.method == "rpc.discover" ? example.result.objectValue?.keys : nil
-      let told = Self.stable(names.map { JSON.object(call.result.only($0)) } ?? call.result)
+      let told = Self.stable(Self.shown(call.result, of: call.method, by: example.result))
       #expect(
         told == Self.stable(example.result),
         "\(call.method): \(JSONWriter.text(of: told)) is not \(JSONWriter.text(of: Self.stable(example.result)))")
       #expect(call.params.objectValue?.keys.sorted() == example.params.keys.sorted(), "\(call.method)")
     }
+  }
+
+  /// Returns the part of a result that its example shows. An example has some members of the document, which is too long
+  /// for it, and need not have each limit.
+  private static func shown(_ result: JSON, of method: String, by example: JSON) -> JSON {
+    if method == "rpc.discover" { return .object(result.only(example)) }
+    guard method == "daemon.info", var info = result.objectValue, let limits = example["limits"] else { return result }
+    info["limits"] = (result["limits"]?.only(limits)).map(JSON.object)
+    return .object(info)
   }
 
   /// Returns a value with the names of their types in place of values that differ from run to run.
@@ -50,8 +57,8 @@ import Testing
 }
 
 extension JSON {
-  /// Returns the members with these names.
-  fileprivate func only(_ names: [String]) -> JSONObject {
-    JSONObject(names.compactMap { name in self[name].map { (name, $0) } })
+  /// Returns the members that another object has too.
+  fileprivate func only(_ other: JSON) -> JSONObject {
+    JSONObject((other.objectValue?.keys ?? []).compactMap { name in self[name].map { (name, $0) } })
   }
 }
