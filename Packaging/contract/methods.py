@@ -4,7 +4,7 @@ import shapes, swift
 
 KEYS = """doc summary text message access ordering concern kind errors shared_errors commands needs_state takes_large_frames
     plain params result writes_text types constants example"""
-PROTOCOLS = {"method": "SDKMethod", "notification": "RPCNotification", "request": "RPCMethod"}
+PROTOCOLS = {"method": "SDKMethod", "notification": "RPCNotification", "request": "DelegateRequest"}
 ORDERINGS = {"free": ".free", "read": ".read", "write": ".write(waits: false)", "write after writes": ".write(waits: true)"}
 
 
@@ -79,6 +79,8 @@ def declarations(name, data):
     if "text" in data:
         body = data["text"].strip("\n").replace("\\", "\\\\").replace("\n", "\n    ")
         yield f'  public static let documentation = """\n    {body}\n    """\n'
+    if data.get("message") == "request":
+        yield example(data["example"])
     if data.get("message"):
         return
     access = data["access"] if data["access"] in ("anyone", "creator") else f"role(.{data['access']})"
@@ -165,7 +167,7 @@ def method(source, name, data, common):
     body += [line for line in lines if line not in aliases] + (["".join(aliases)] if aliases else [])
     # An import is public where the declarations use the module.
     text = "\n".join(body)
-    public = "public " if re.search(r"RPCValue|typealias \w+ = (JSON|Empty)\b", text) or data.get("message") else ""
+    public = "public " if re.search(r"RPCValue|typealias \w+ = (JSON|Empty)\b", text) or data.get("message") == "notification" else ""
     imports = [f"{public}import JSONRPC"]
     if kind:
         imports += [("public " if "InstanceParams" in text else "") + "import SDKInstances", "public import SDKProtocol"]

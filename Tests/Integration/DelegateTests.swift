@@ -53,6 +53,24 @@ import Testing
     send(line, ["id": question["id"] ?? .null, "error": error.json])
   }
 
+  /// Expects the members of the example that the daemon's own contract has of a question.
+  private func expectMembersOfExample(_ question: JSON, in desk: Desk) throws {
+    let name = try #require(question["method"]?.stringValue)
+    let contract = try desk.connect().call("rpc.discover")
+    let example = try #require(ContractExamples.example(of: name, in: contract), "\(name)")
+    #expect(Self.names(question["params"] ?? .null) == Self.names(.object(example.params)), "\(name)")
+  }
+
+  /// Returns the names of all members of a value. Those of an inner object follow its name and a dot.
+  private static func names(_ json: JSON) -> Set<String> {
+    var found: Set<String> = []
+    for member in json.objectValue?.members ?? [] {
+      found.insert(member.key)
+      found.formUnion(names(member.value).map { "\(member.key).\($0)" })
+    }
+    return found
+  }
+
   private func types(_ line: Line) throws -> [String] {
     try line.call("events.list")["events"]?.arrayValue?.compactMap { $0["type"]?.stringValue } ?? []
   }
@@ -76,6 +94,7 @@ import Testing
     #expect(params["user"]?["externalId"] == "alice")
     #expect(params["error"]?["reason"] == "expiredJWT")
     #expect(params["deadline"]?.stringValue != nil)
+    try expectMembersOfExample(question, in: desk)
     #expect(!JSONWriter.text(of: question).contains(first))
     let fresh = try Vendor.mint("alice")
     answer(delegate, question, ["token": .string(fresh)])
@@ -89,7 +108,9 @@ import Testing
     let (one, two) = (try attach(desk), try attach(desk))
     #expect(try attached(line) == 2)
     let id = line.begin("token.refresh", ["instance": "desk"])
-    answer(two, try question(two), ["defer": true])
+    let latest = try question(two)
+    try expectMembersOfExample(latest, in: desk)
+    answer(two, latest, ["defer": true])
     let fresh = try Vendor.mint("alice")
     answer(one, try question(one), ["token": .string(fresh), "expiresAt": 4_000_000_000])
     #expect(try line.answer(id)["result"]?["token"] == .string(fresh))
@@ -286,6 +307,7 @@ import Testing
     let wanted = try question(delegate)
     #expect(wanted["method"] == "delegate.shouldAuthenticate")
     #expect(wanted["params"]?["service"] == "chat")
+    try expectMembersOfExample(wanted, in: desk.desk)
     answer(delegate, wanted, ["authenticate": true, "settings": ServiceDesk.settings(grant)])
     #expect(try desk.line.answer(first)["result"]?["user"]?["authenticated"] == true)
     try desk.revoke()
@@ -293,6 +315,7 @@ import Testing
     let refused = try question(delegate)
     #expect(refused["method"] == "delegate.authenticationFailed")
     #expect(refused["params"]?["error"]?["reason"] == "invalidGrant")
+    try expectMembersOfExample(refused, in: desk.desk)
     answer(delegate, refused, ["proceed": false])
     #expect(try desk.line.answer(second)["error"] != nil)
     #expect(try desk.user()["authenticated"] == false)

@@ -168,6 +168,7 @@ struct ExplainTests {
     #expect(examples["User"]?["externalId"] != nil && examples["User"]?["since"] != nil)
     #expect(examples["ChatAuth"] == ["token": "edna-token-of-alice"])
     #expect(examples["SupportIdentity"]?["type"] == "jwt")
+    #expect(examples["DelegateFailure"]?["httpStatus"] == 400 && examples["DelegateGuestAnswer"]?["proceed"] == false)
     // Of several choices the one that fits.
     for (name, schema) in document["components"]?["schemas"]?.objectValue?.members.map({ ($0.key, $0.value) }) ?? [] {
       guard let word = schema["properties"]?["type"]?["const"], let example = examples[name] else { continue }
@@ -274,7 +275,9 @@ struct ExplainTests {
 
   @Test("A question of a delegate is explained, and a word near a method leads to it")
   func questionsAndHints() async throws {
-    #expect(try await explain("delegate.getToken").contains("question"))
+    let question = try await explain("delegate.getToken")
+    #expect(question.contains("question") && question.contains("DelegateTokenAnswer"), "\(question)")
+    #expect(question.contains(#""question": "getToken""#) && question.contains(#""token": "eyJ"#), "\(question)")
     let document = try Self.document()
     for (word, hint) in [
       ("attach", "delegate.attach"), ("unregister", "push.unregister"), ("detach", "delegate.detach"),

@@ -8,7 +8,7 @@ public enum CommonMethods {
   ]
 
   /// The requests that the daemon sends to connections attached with `delegate.attach`.
-  public static let requests: [any RPCMethod.Type] = [
+  public static let requests: [any DelegateRequest.Type] = [
     DelegateGetToken.self, DelegateInvalidAuth.self, DelegateShouldAuthenticate.self,
     DelegateAuthenticationFailed.self,
   ]

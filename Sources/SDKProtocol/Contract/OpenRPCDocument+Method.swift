@@ -6,12 +6,14 @@ extension RPCMethod {
 
   /// The JSON schema of the result. A schema without a name gets the method's name with `Result` appended.
   fileprivate static var resultShape: JSONSchema { Result.jsonSchema.orNamed("\(name.typeName)Result") }
+}
 
+extension DelegateRequest {
   /// The entry of the request in the OpenRPC document, under `x-requests`.
-  static var openRPCOfRequest: JSON {
+  static var openRPC: JSON {
     [
       "name": .string(name), "summary": .string(summary), "description": .string(documentation),
-      "params": Params.jsonSchema.document, "result": resultShape.document,
+      "params": Params.jsonSchema.document, "result": resultShape.document, "examples": [example.document(of: name)],
     ]
   }
 }
@@ -42,13 +44,7 @@ extension SDKMethod {
       "description": .string(documentation), "paramStructure": "by-name", "params": .array(params),
       "result": ["name": "result", "schema": resultShape.document],
       "errors": .array(allErrors.map(\.reference)),
-      "examples": [
-        [
-          "name": .string(name),
-          "params": .array(example.params.members.map { ["name": .string($0.key), "value": $0.value] }),
-          "result": ["name": "result", "value": example.result],
-        ]
-      ],
+      "examples": [example.document(of: name)],
       "x-sdkd": .object(extra),
     ]
   }
@@ -58,6 +54,17 @@ extension SDKMethod {
     if let kind { extra["kind"] = .string(kind.name) }
     if !commands.isEmpty { extra["commands"] = .array(commands.map { .object($0.document) }) }
     return extra
+  }
+}
+
+extension MethodExample {
+  /// Returns an Example Pairing Object of OpenRPC.
+  fileprivate func document(of name: String) -> JSON {
+    [
+      "name": .string(name),
+      "params": .array(params.members.map { ["name": .string($0.key), "value": $0.value] }),
+      "result": ["name": "result", "value": result],
+    ]
   }
 }
 

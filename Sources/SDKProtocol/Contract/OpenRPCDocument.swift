@@ -23,7 +23,7 @@ public enum OpenRPCDocument {
   /// sentences for people in `x-sentences`.
   public static func make(
     methods: [any SDKMethod.Type], notifications: [any RPCNotification.Type],
-    requests: [any RPCMethod.Type] = CommonMethods.requests, kinds: [Kind] = []
+    requests: [any DelegateRequest.Type] = CommonMethods.requests, kinds: [Kind] = []
   ) -> JSON {
     let sorted = methods.sorted { $0.name < $1.name }
     let kinds = kinds.sorted { $0.name.name < $1.name.name }
@@ -40,7 +40,7 @@ public enum OpenRPCDocument {
       "servers": servers,
       "methods": .array(sorted.map { $0.openRPC }),
       "x-notifications": .array(notifications.map { $0.openRPC }),
-      "x-requests": .array(requests.map { $0.openRPCOfRequest }),
+      "x-requests": .array(requests.map { $0.openRPC }),
       "x-errors": .array(DeclaredError.ofEveryRequest.map(\.reference)),
       "x-kinds": .array(
         kinds.map {

@@ -5,7 +5,7 @@ struct ContractTopics {
   /// The OpenRPC document, as `rpc.discover` gives it.
   let document: JSON
 
-  /// Returns the tested example of a method: its params, and the result.
+  /// Returns the tested example of a method or a question: its params, and the result.
   func example(of method: JSON) -> [(name: String, value: JSON)] {
     guard let example = method["examples"]?.arrayValue?.first else { return [] }
     return [("example", .object(params(of: example))), ("answer", example["result"]?["value"] ?? .null)]
@@ -30,7 +30,8 @@ struct ContractTopics {
     method["x-sdkd"]?["commands"]?.arrayValue?.first { $0["verb"]?.stringValue == verb && $0["input"] != "none" }
   }
 
-  private func params(of example: JSON) -> JSONObject {
+  /// Returns the params of an example, by name.
+  func params(of example: JSON) -> JSONObject {
     JSONObject(
       (example["params"]?.arrayValue ?? []).map { ($0["name"]?.stringValue ?? "?", $0["value"] ?? .null) })
   }

@@ -1,6 +1,6 @@
 import JSONRPC
 
-/// Values of the contract's shapes, from the tested examples of its methods.
+/// Values of the contract's shapes, from the tested examples of its methods and questions.
 struct ShapeExamples {
   /// The maximum depth of the search: the shapes of a document may contain themselves.
   private static let depth = 24
@@ -18,6 +18,13 @@ struct ShapeExamples {
           add(given["value"], params.first { $0["name"] == given["name"] }?["schema"], Self.depth)
         }
         add(example["result"]?["value"], method["result"]?["schema"], Self.depth)
+      }
+    }
+    let topics = ContractTopics(document: document)
+    for question in document["x-requests"]?.arrayValue ?? [] {
+      for example in question["examples"]?.arrayValue ?? [] {
+        add(.object(topics.params(of: example)), question["params"], Self.depth)
+        add(example["result"]?["value"], question["result"], Self.depth)
       }
     }
   }

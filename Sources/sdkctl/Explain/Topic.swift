@@ -112,6 +112,8 @@ struct Topics {
     let reference = ErrorReference(document: document)
     return (document[member]?.arrayValue ?? []).map { method in
       let errors = (method["errors"]?.arrayValue ?? []).flatMap(reference.reasons)
+      // The params of a question are a shape, not a list.
+      let shape = method["params"]?.objectValue.map { JSON.string(Self.type(of: .object($0))) }
       let params = (method["params"]?.arrayValue ?? []).map { param -> JSON in
         let isRequired = param["required"]?.boolValue == true
         return .string(
@@ -121,8 +123,8 @@ struct Topics {
       let facts: [(name: String, value: JSON)] = [
         ("summary", method["summary"] ?? .null), ("description", method["description"] ?? .null),
         ("role", method["x-sdkd"]?["role"] ?? .null), ("kind", method["x-sdkd"]?["kind"] ?? "all"),
-        ("order", method["x-sdkd"]?["ordering"] ?? .null), ("params", .array(params)),
-        ("result", .string(Self.type(of: method["result"]?["schema"]))),
+        ("order", method["x-sdkd"]?["ordering"] ?? .null), ("params", shape ?? .array(params)),
+        ("result", .string(Self.type(of: method["result"]?["schema"] ?? method["result"]))),
         ("reasons", .array(errors.uniqued.map(JSON.string))),
       ]
       return Topic(

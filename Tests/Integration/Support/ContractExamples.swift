@@ -53,9 +53,10 @@ final class ContractExamples {
     }
   }
 
-  /// Returns the example of a method.
+  /// Returns the example of a method or of a question to delegates.
   static func example(of method: String, in document: JSON) -> (params: JSONObject, result: JSON)? {
-    let found = document["methods"]?.arrayValue?.first { $0["name"]?.stringValue == method }
+    let all = (document["methods"]?.arrayValue ?? []) + (document["x-requests"]?.arrayValue ?? [])
+    let found = all.first { $0["name"]?.stringValue == method }
     guard let example = found?["examples"]?.arrayValue?.first, let params = example["params"]?.arrayValue,
       let result = example["result"]?["value"]
     else { return nil }

@@ -60,6 +60,10 @@ struct ContractTests {
     for request in CommonMethods.requests { try request.checkShapes() }
   }
 
+  @Test func `The example of each question can be read, and is about that question`() throws {
+    for request in CommonMethods.requests { try request.checkExample() }
+  }
+
   @Test func `Removing the provider is not the same as leaving it out`() throws {
     let removed = try InstanceUpdate.decode(["instance": "a", "provider": nil])
     #expect(removed.provider == .null)
@@ -99,6 +103,18 @@ extension RPCMethod {
   fileprivate static func checkShapes() throws {
     try checkShape(Params.self, name)
     try checkShape(Result.self, name)
+  }
+}
+
+extension DelegateRequest {
+  fileprivate static func checkExample() throws {
+    #expect(Params.jsonSchema.violation(in: .object(example.params)) == nil, "\(name)")
+    let question = try JSONValueDecoder.decode(DelegateQuestion.self, from: .object(example.params))
+    #expect(question.question.method == name)
+    #expect(Result.jsonSchema.violation(in: example.result) == nil, "\(name)")
+    _ = try JSONValueDecoder.decode(Result.self, from: example.result)
+    // All members of an answer are optional.
+    #expect(example.result.objectValue?.isEmpty == false, "\(name)")
   }
 }
 

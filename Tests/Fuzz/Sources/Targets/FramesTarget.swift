@@ -28,7 +28,7 @@ extension FuzzTarget {
   /// The methods that clients can call, and those that the daemon calls.
   static let methods = MethodCatalog(
     CommonMethods.all.map { $0 as any RPCMethod.Type } + Kinds.all.flatMap(\.methods).map { $0 as any RPCMethod.Type }
-      + CommonMethods.requests)
+      + CommonMethods.requests.map { $0 as any RPCMethod.Type })
 
   private static let frameLimit = 8 << 10
 
