@@ -42,6 +42,7 @@ struct Composition {
     // The threads have inherited a value, which can be another one than 0.
     priority.follow(operations)
     let domain = DomainParts(self, timer: timer, vendors: vendors, operations: operations)
+    domain.audit.record(opened.store.meta)
     let control = ControlParts(self, group: group, vendors: vendors, domain: domain)
     _ = await control.metrics.use(loaded.configuration.metrics.listen)
     let services = try services(timer, group, vendors, domain, control)

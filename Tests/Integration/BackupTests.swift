@@ -10,6 +10,22 @@ import Testing
     return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
   }
 
+  /// Returns the audit records of restores that the daemon wrote in one of its runs, counted from 1.
+  private func restores(_ desk: Desk, start: Int) throws -> [JSON] {
+    try desk.audit(["--file", desk.folder.appendingPathComponent("log\(start)").path]).records
+      .filter { $0["record"] == "state" }
+  }
+
+  /// Waits for the audit record of a restore, and returns it.
+  private func restore(_ desk: Desk, start: Int) throws -> JSON {
+    var found: [JSON] = []
+    try eventually("the restore is in the audit") {
+      found = try restores(desk, start: start)
+      return !found.isEmpty
+    }
+    return try #require(found.first)
+  }
+
   private func run(_ desk: Desk, _ words: String...) throws -> (status: Int32?, output: String, errors: String) {
     let id = UUID().uuidString
     let out = desk.folder.appendingPathComponent("out-\(id)")
@@ -45,6 +61,8 @@ import Testing
     #expect(done.status == 0 && result["restored"] == "monday" && result["copiedAt"] == copy["createdAt"])
     #expect(FileManager.default.fileExists(atPath: result["setAside"]?.stringValue ?? ""))
     try desk.start()
+    let record = try restore(desk, start: 2)
+    #expect(record["cause"] == "restore" && record["backup"] == copy["createdAt"] && record["outcome"] == "ok")
     let next = try desk.connect()
     #expect(try next.call("token.get", ["instance": "desk"])["token"] == .string(jwt))
     let keys = try next.call("storage.list", ["instance": "desk"])
@@ -55,6 +73,9 @@ import Testing
     let health = try next.call("daemon.health")
     #expect(health["status"] == "ok")
     #expect(health["checks"]?.arrayValue?.contains { $0["name"] == "setAside" } == true)
+    // A start on the same state is no restore.
+    try desk.crash()
+    #expect(try [1, 2, 3].map { try restores(desk, start: $0).count } == [0, 1, 0])
   }
 
   @Test func aTokenThatCanBeUsedOnceIsNeverUsedAfterARestore() throws {
@@ -113,7 +134,7 @@ import Testing
     let desk = try Desk.open()
     let line = try desk.connect()
     try desk.create("desk", on: line)
-    try line.call("daemon.backup")
+    let copy = try line.call("daemon.backup")
     try desk.create("later", on: line)
     desk.stop()
     let database = desk.state.appendingPathComponent("state.db")
@@ -129,6 +150,8 @@ import Testing
     let aside = desk.state.appendingPathComponent(String(name))
     #expect(try Data(contentsOf: aside) == damaged)
     #expect(desk.logs.contains("set aside as \(name)"))
+    let record = try restore(desk, start: 2)
+    #expect(record["cause"] == "damage" && record["backup"] == copy["createdAt"])
     // Once the file that was set aside is deleted, the health is `ok` again.
     try FileManager.default.removeItem(at: aside)
     #expect(try next.call("daemon.health")["status"] == "ok")

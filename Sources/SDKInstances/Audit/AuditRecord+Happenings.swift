@@ -48,6 +48,16 @@ extension AuditRecord {
       fields)
   }
 
+  /// Creates the record of a state that a backup replaced before this opening or in it. Returns `nil` for other openings.
+  init?(_ opening: StoreMeta) {
+    guard let backup = opening.copiedAt ?? opening.repair?.backup.createdAt else { return nil }
+    let isRepair = opening.repair != nil
+    let why = isRepair ? "because the database was damaged" : "by a restore"
+    self.init(
+      .state, "The state was replaced by its backup of \(backup) \(why).",
+      [.cause: isRepair ? "damage" : "restore", .backup: backup.description, .outcome: Self.succeeded])
+  }
+
   private static func seconds(_ duration: Duration) -> String {
     let milliseconds = Int(duration / .milliseconds(1))
     let rest = String(milliseconds % 1000)

@@ -4,7 +4,7 @@ public import SDKProtocol
 public import StateStore
 import Synchronization
 
-/// The audit trail: records the outcome of calls, provider runs and events (`Packaging/documentation/audit.md`).
+/// The audit trail: records the outcome of calls, provider runs, events and restores (`Packaging/documentation/audit.md`).
 ///
 /// Its only I/O is looking up a caller's process, never on an event loop. The sink must not block.
 public final class AuditTrail: CallObserver {
@@ -82,6 +82,9 @@ public final class AuditTrail: CallObserver {
 
   /// Records a provider's run.
   public func record(_ run: EndedRun) { sink(AuditRecord(run)) }
+
+  /// Records how the state was opened if a backup replaced it.
+  public func record(_ opening: StoreMeta) { AuditRecord(opening).map(sink) }
 
   /// Writes the counts since the last flush: once a minute, and at the end.
   public func flush() {

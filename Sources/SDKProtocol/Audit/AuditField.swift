@@ -28,8 +28,10 @@ public enum AuditField: String, Sendable, CaseIterable {
   case count
   /// The type of the event.
   case event
-  /// The cause of a logout, such as `implicit`.
+  /// The cause of a logout, such as `implicit`, or of a restore: `restore` or `damage`.
   case cause
+  /// The time of the backup that replaced the state.
+  case backup
   /// The parts of the instance that a definition changed, such as `settings,access`.
   case changed
   /// The access rules of the instance since a change of them, as JSON.

@@ -14,6 +14,8 @@ public struct AuditRecord: Sendable, Hashable {
     case refusal
     /// A run of a token provider.
     case provider
+    /// The replacement of the state by a backup.
+    case state
     /// The loss of records or log lines.
     case lost
 
@@ -26,6 +28,7 @@ public struct AuditRecord: Sendable, Hashable {
       case .credential: "f38c5a1e7b604d92b6e0d4a9c27f1804"
       case .refusal: "5be07d9a41c84f36a9d2e8f0b3c61705"
       case .provider: "92d4c8f05a1b47e3bc67f1e09d3a5c06"
+      case .state: "ff0934dc36ab4fa38baf9d68664c6a40"
       case .lost: "e7a05b3c9f2d41d68c1b4a7f60d98e07"
       }
     }

@@ -90,7 +90,7 @@ struct AuditEntry: Hashable {
     }
     let what = fields[.method] ?? fields[.event] ?? fields[.provider] ?? "-"
     let service = fields[.service].map { "/\($0)" } ?? ""
-    let details = [AuditField.tokenId, .cause, .changed, .rules, .user, .exit, .count].compactMap { field in
+    let details = [AuditField.tokenId, .cause, .backup, .changed, .rules, .user, .exit, .count].compactMap { field in
       fields[field].map { "\(field.rawValue)=\($0)" }
     }
     return
