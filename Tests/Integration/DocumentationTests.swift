@@ -6,6 +6,10 @@ import Testing
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
+  private func read(_ name: String) throws -> String {
+    try String(contentsOf: Self.root.appendingPathComponent(name), encoding: .utf8)
+  }
+
   /// The documents below a folder.
   private func documents(below folder: URL) throws -> [URL] {
     let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
@@ -105,9 +109,6 @@ import Testing
 
   @Test("Each kind has a page with a first sign-in that the README and the indexes of the guides link to")
   func vendorPages() throws {
-    func read(_ name: String) throws -> String {
-      try String(contentsOf: Self.root.appendingPathComponent(name), encoding: .utf8)
-    }
     let guides = "Packaging/documentation"
     for sample in KindSample.all {
       let page = sample.kind.replacing(".", with: "-") + ".md"
@@ -117,6 +118,31 @@ import Testing
     }
     for index in ["app-guide.md", "operator-guide/README.md", "phone-sdk.md"] {
       #expect(try read("\(guides)/\(index)").contains("vendors/README.md)"), "\(index)")
+    }
+  }
+
+  @Test("Each call in the table of the vendors' pages exists in the JavaScript library, with its arguments")
+  func vendorCalls() throws {
+    let table = try read("Packaging/documentation/vendors/README.md").split(separator: "\n")
+      .filter { $0.contains("`daemon.") }
+    #expect(table.count == KindSample.all.count)
+    #expect(KindSample.all.filter { sample in !table.contains { $0.contains("| `\(sample.kind)` |") } }.isEmpty)
+    let library = try read("Packaging/clients/javascript/lib/methods.js")
+    let methods = library.matches(of: /'(\w+)\.(\w+)': \{.*required: \[(.*)\] \}/)
+    let interfaces = try read("Packaging/clients/javascript/methods.d.ts").components(separatedBy: "export interface ")
+    for call in table.flatMap({ $0.matches(of: /`daemon\.(\w+)\.(\w+)\((.*?)\)`/) }) {
+      let method = try #require(methods.first { $0.1 == call.1 && $0.2 == call.2 }, "\(call.0)")
+      let parts = call.3.split(separator: "{", maxSplits: 1)
+      let given = parts.first.map { $0.matches(of: /\w+/).count }
+      #expect(given == method.3.matches(of: /\w+/).count, "\(call.0)")
+      let name = call.1.prefix(1).uppercased() + call.1.dropFirst() + "Methods {"
+      let interface = try #require(interfaces.first { $0.hasPrefix(name) }, "\(name)")
+      let rest = try #require(interface.components(separatedBy: "\n  \(call.2)(").dropFirst().first, "\(call.0)")
+      let declaration = rest.components(separatedBy: "): Promise")[0]
+      for option in parts.dropFirst().flatMap({ $0.split(separator: ",") }) {
+        let word = try #require(option.firstMatch(of: /\w+/))
+        #expect(declaration.contains(" \(word.0)?: "), "\(call.0)")
+      }
     }
   }
 
