@@ -246,7 +246,36 @@ import Testing
     #expect(try line.answer(logout)["result"]?["backendInformed"] == true)
     #expect(try other.answer(login)["error"]?["data"]?["reason"] == "shuttingDown")
     #expect(try desk.vendor.count("POST", "/login") == 1)
+    #expect(try Self.outcomesOfLogins(desk) == ["ok", "shuttingDown"])
     try desk.start()
     #expect(try desk.state(on: try desk.connect()) == "loggedOut")
+  }
+
+  @Test("A login that waits for a logout is sent once by the next daemon, and has one record in the audit")
+  func queuedLoginIsHandedOver() throws {
+    let desk = try Desk.openForDrain()
+    let line = try desk.connect()
+    try desk.create("desk", on: line)
+    try desk.logIn(on: line)
+    try Self.delay("POST /v2/apps/*/appusers/*/logout", desk)
+    let logout = line.begin("messaging.logoutUser", ["instance": "desk"])
+    try eventually("the logout is at the vendor") { try desk.vendor.count("POST", "/logout") == 1 }
+    let other = try desk.connect()
+    let login = other.begin("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("bob"))])
+    // A later answer on the connection shows that the login was accepted.
+    try other.call("daemon.info")
+    try desk.replace()
+    #expect(try line.answer(logout)["result"]?["backendInformed"] == true)
+    #expect(try other.answer(login)["result"] != nil)
+    #expect(try desk.vendor.count("POST", "/login") == 2)
+    try eventually("both logins are in the audit") { try Self.outcomesOfLogins(desk).count > 1 }
+    #expect(try Self.outcomesOfLogins(desk) == ["ok", "ok"])
+  }
+
+  /// Returns the outcomes of logins in the audit of the first daemon and of those that replaced it.
+  private static func outcomesOfLogins(_ desk: Desk) throws -> [String] {
+    try desk.audit(["desk", "--file", desk.firstLog]).records
+      .filter { $0["record"] == "call" && $0["method"] == "messaging.loginUser" }
+      .compactMap { $0["outcome"]?.stringValue }
   }
 }

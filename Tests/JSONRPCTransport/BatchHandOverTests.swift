@@ -106,6 +106,8 @@ struct BatchHandOverTests {
     #expect((test.travelling == nil) == (early.count == 1))
     let refused = answers.first?.arrayValue?.filter { $0["error"]?["data"]?["reason"] == "shuttingDown" }
     #expect(refused?.count == (test.batch.hasPrefix("follow") ? 1 : 0))
+    // A call that the next process runs is not reported as refused before.
+    #expect(first.refused.count == refused?.count && next.refused.isEmpty)
   }
 
   @Test("Two batches and a call travel in order, and again to a third process")
@@ -178,6 +180,7 @@ struct BatchHandOverTests {
     let members = answers.first?.arrayValue ?? []
     #expect(members.count { $0["result"] == true } == 1)
     #expect(members.count { $0["error"]?["data"]?["reason"] == "shuttingDown" } == 1)
+    #expect(program.refused == ["wait"])
   }
 
   @Test("The bytes of responses that travelled count for the user until their batch is written")

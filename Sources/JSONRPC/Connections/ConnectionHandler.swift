@@ -56,6 +56,9 @@ public protocol AcceptedCall: AnyObject, Sendable {
   /// Releases what `accept` has reserved for the request, such as a position in a queue. Called instead of `run` when
   /// the request is cancelled or refused, or the connection ends.
   func abandon()
+  /// Reports that the result `shuttingDown` of `run` is final. Not called if another process runs the request again, so
+  /// what counts or records calls leaves out that result until then. Called on the event loop.
+  func refused(with error: RPCError)
   /// Whether work of the program waits for `answered`, so that no other process can write the response. Read after `run`.
   var awaitsAnswer: Bool { get }
   /// Reports that the response is written: lines sent from now on follow it. Called on the event loop after `run`,
@@ -64,6 +67,8 @@ public protocol AcceptedCall: AnyObject, Sendable {
 }
 
 extension AcceptedCall {
+  /// Does nothing.
+  public func refused(with error: RPCError) {}
   /// False.
   public var awaitsAnswer: Bool { false }
   /// Does nothing.

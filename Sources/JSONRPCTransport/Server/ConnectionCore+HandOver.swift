@@ -53,9 +53,21 @@ extension ConnectionCore {
     refuse(requests.remove { _ in true })
   }
 
+  /// Drops the kept requests of a connection that has ended.
+  func dropKept() {
+    guard var requests = kept else { return }
+    kept = nil
+    requests.settled(nil)
+    for request in requests.remove(where: { _ in true }) { request.call?.refused(with: request.refusal) }
+  }
+
   private func refuse(_ requests: [KeptRequests.Request]) {
     for kept in requests {
-      if !kept.wasAccepted, kept.destination != .discarded { program?.refused(kept.request, with: kept.refusal) }
+      if let call = kept.call {
+        call.refused(with: kept.refusal)
+      } else if kept.destination != .discarded {
+        program?.refused(kept.request, with: kept.refusal)
+      }
       answer(kept.request.id, .failure(kept.refusal), to: kept.destination)
     }
   }
@@ -66,15 +78,18 @@ extension ConnectionCore {
     _ result: Result<[UInt8], RPCError>
   ) -> Bool {
     guard kept != nil, case .failure(let error) = result, let request = departure.request else { return false }
-    return keep(request, refused: error, departure.destination, number: ticket.number)
+    return keep(request, refused: error, departure.destination, of: departure.call, number: ticket.number)
   }
 
   /// Keeps a request that was refused because of the hand-over. Returns false if it is to be answered.
   func keep(
-    _ request: RPCRequest, refused error: RPCError, _ destination: AnswerDestination, number: UInt64 = .max
+    _ request: RPCRequest, refused error: RPCError, _ destination: AnswerDestination,
+    of call: (any AcceptedCall)? = nil, number: UInt64 = .max
   ) -> Bool {
     guard kept != nil, error.reason == RPCError.shuttingDown.reason else { return false }
-    kept?.add(KeptRequests.Request(number: number, request: request, destination: destination, refusal: error))
+    kept?.add(
+      KeptRequests.Request(
+        number: number, request: request, call: call, destination: destination, refusal: error))
     return true
   }
 
@@ -99,8 +114,9 @@ extension ConnectionCore {
       inode: ConnectionHandOver.inode(of: detached.descriptor), framing: framing, input: detached.input,
       output: Array(detached.unsent.readableBytesView) + Array(rest.readableBytesView), requests: requests,
       batches: batches, lastQuestion: lastQuestion, processStart: processStart, program: program)
-    // The program knows that the connection goes on, so it is not notified of an end.
+    // The program knows that the connection goes on, so it is not notified of an end. Another process reports the calls.
     handler = nil
+    kept = nil
     lost()
     ended.succeed(())
     return (detached.descriptor, handed)

@@ -140,10 +140,12 @@ final class ConnectionCore {
     guard let (departure, next) = state.finish(ticket) else { return endIfDone() }
     allowance?.count(requests: -1)
     keep(pending: pendingBytes)
+    let isKept = !isLost && keep(departure, ticket, result)
+    if !isKept, case .failure(let error) = result, error.reason == RPCError.shuttingDown.reason {
+      departure.call.refused(with: error)
+    }
     if !isLost {
-      if !keep(departure, ticket, result) {
-        answer(departure.id, result, from: departure.call, to: departure.destination)
-      }
+      if !isKept { answer(departure.id, result, from: departure.call, to: departure.destination) }
       if let next { start(next) }
     }
     endIfDone()
@@ -312,8 +314,7 @@ final class ConnectionCore {
     questions.endAll(with: .failure(.closed))
     for hook in whenSent { hook.body() }
     whenSent = []
-    kept?.settled(nil)
-    kept = nil
+    dropKept()
     endIfDone()
   }
 }

@@ -7,12 +7,14 @@ struct KeptRequests {
     /// The number of the request's ticket; the largest one if the request was not accepted.
     let number: UInt64
     let request: RPCRequest
+    /// The call that ended without having run the request; `nil` if the request was not accepted.
+    let call: (any AcceptedCall)?
     let destination: AnswerDestination
     /// The error to answer if no other process runs the request.
     let refusal: RPCError
 
     /// Whether the program knows the request.
-    var wasAccepted: Bool { number < .max }
+    var wasAccepted: Bool { call != nil }
   }
 
   private var requests: [Request] = []

@@ -58,9 +58,17 @@ final class PendingCall: AcceptedCall {
   func run() async -> Result<[UInt8], RPCError> {
     defer { end() }
     let result = await outcome()
-    tell(result)
+    if result.failure?.reason == Reason.shuttingDown.rawValue {
+      // Another daemon may run the request and report its end. The process is looked up here, because `refused` must not.
+      if observation != nil { _ = context.peer.process }
+    } else {
+      tell(result)
+    }
     return result
   }
+
+  /// Notifies the observers that the call was refused and runs nowhere else.
+  func refused(with error: RPCError) { tell(.failure(error), isImmediate: true) }
 
   private func outcome() async -> Result<[UInt8], RPCError> {
     if !earlier.isEmpty || context.place?.isFirst == false {
@@ -86,14 +94,14 @@ final class PendingCall: AcceptedCall {
     tell(.failure(.cancelled))
   }
 
-  private func tell(_ result: Result<[UInt8], RPCError>) {
+  private func tell(_ result: Result<[UInt8], RPCError>, isImmediate: Bool = false) {
     guard let observation else { return }
     let named = subject.all
     observation(
       EndedCall(
         method: method, instance: named.count == 1 ? named[0] : nil, instances: named.count > 1 ? named : [],
         peer: context.peer, failure: result.failure, issued: context.notes.issued,
-        duration: gateway.clock.now() - start, isImmediate: false))
+        duration: gateway.clock.now() - start, isImmediate: isImmediate))
   }
 
   /// Whether the handler has scheduled work for after the reply.

@@ -9,11 +9,15 @@ final class HandOverProgram: Sendable {
   /// Whether another process follows.
   private let leavesCalls: Bool
   private let finished = Mutex<[String]>([])
+  private let refusals = Mutex<[String]>([])
 
   init(leavesCalls: Bool) { self.leavesCalls = leavesCalls }
 
   /// The methods of the calls that have run to their end, sorted.
   var ran: [String] { finished.withLock { $0.sorted() } }
+
+  /// The methods of the calls whose refusal is final, sorted.
+  var refused: [String] { refusals.withLock { $0.sorted() } }
 
   func makeHandler() -> any ConnectionHandler { Handler(program: self) }
 
@@ -54,6 +58,8 @@ final class HandOverProgram: Sendable {
     }
 
     func abandon() {}
+
+    func refused(with error: RPCError) { program.refusals.withLock { $0.append(method) } }
 
     var awaitsAnswer: Bool { method == "follow" }
   }
