@@ -60,13 +60,14 @@ extension ServerRun {
     return settled
   }
 
-  /// Runs `body` for each element on its event loop, in one step for all elements of a loop.
+  /// Runs `body` for each element on its event loop: one step for all elements of a loop, and all loops at the same time.
   private func onLoops<Element: Sendable>(
     _ elements: [Element], _ loop: (Element) -> any EventLoop, _ body: @escaping @Sendable (Element) -> Void
   ) async {
-    for some in Dictionary(grouping: elements, by: { ObjectIdentifier(loop($0)) }).values {
-      try? await loop(some[0]).submit { for element in some { body(element) } }.get()
+    let steps = Dictionary(grouping: elements, by: { ObjectIdentifier(loop($0)) }).values.map { members in
+      loop(members[0]).submit { for element in members { body(element) } }
     }
+    for step in steps { try? await step.get() }
   }
 
   /// Continues the connections that another process has handed over, except those that are refused or take too long.
