@@ -16,13 +16,15 @@ extension ConnectionCore {
   func whenSettled(within time: TimeAmount, _ body: @escaping (_ handler: (any ConnectionHandler)?) -> Void) {
     guard !isLost, kept != nil else { return body(nil) }
     kept?.whenSettled(body)
+    endIfDone()
+    // Most connections are idle, and need no timer.
+    if isLost || isSettled { return }
     let home = NIOLoopBound(self, eventLoop: eventLoop)
     let timer = eventLoop.scheduleTask(in: time) {
       let core = home.value
       if !core.isLost, !core.isSettled { core.cutOff() }
     }
     ended.futureResult.assumeIsolated().whenComplete { _ in timer.cancel() }
-    endIfDone()
   }
 
   /// Whether no request is in progress. The batches that are incomplete then have members that are kept.
