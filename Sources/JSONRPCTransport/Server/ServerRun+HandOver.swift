@@ -112,18 +112,19 @@ extension ServerRun {
   /// others.
   private func continuePrograms(of adopted: [Adopted], within time: Duration) async -> [Adopted] {
     let (done, continuation) = AsyncStream.makeStream(of: Void.self)
+    let continued = Mutex(0)
     let work = Task {
       for connection in adopted where !Task.isCancelled {
         await connection.program.adopt(connection.handed.program)
-        continuation.yield(())
+        continued.withLock { $0 += 1 }
       }
       continuation.finish()
     }
     let timer = group.next().scheduleTask(in: TimeAmount(time)) { continuation.finish() }
-    var count = 0
-    for await _ in done { count += 1 }
+    for await _ in done {}
     timer.cancel()
     work.cancel()
+    let count = continued.withLock { $0 }
     for late in adopted[count...] { late.connection.close() }
     return Array(adopted[..<count])
   }
