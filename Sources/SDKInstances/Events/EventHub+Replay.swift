@@ -9,11 +9,8 @@ extension EventHub {
   /// Delivers the events after a subscription's position, then makes the subscription live.
   func replay(_ id: UInt64) async {
     while let subscription = table[id], subscription.phase == .replaying {
+      if goLive(subscription) { return }
       let place = subscription.place
-      if !subscription.isForeign, place.position >= told, place.position <= max(told, newestKnown) {
-        table.setPhase(.live, of: subscription)
-        return
-      }
       if subscription.isCompared, place.position < told, let first = recent.first,
         first.event.position <= place.position + 1
       {
@@ -23,6 +20,14 @@ extension EventHub {
         await readPage(for: subscription)
       }
     }
+  }
+
+  /// Makes a subscription live if it has nothing to replay. Returns whether it did.
+  func goLive(_ subscription: Subscription) -> Bool {
+    let position = subscription.place.position
+    guard !subscription.isForeign, position >= told, position <= max(told, newestKnown) else { return false }
+    table.setPhase(.live, of: subscription)
+    return true
   }
 
   private func readPage(for subscription: Subscription) async {

@@ -132,7 +132,7 @@ public actor EventHub {
 
   /// Starts delivery: first the events after the cursor, then new ones.
   func activate(_ id: UInt64) {
-    guard let subscription = table[id], subscription.phase == .waiting else { return }
+    guard let subscription = table[id], subscription.phase == .waiting, !goLive(subscription) else { return }
     table.setPhase(.replaying, of: subscription)
     operations.start { await self.replay(id) }
   }
