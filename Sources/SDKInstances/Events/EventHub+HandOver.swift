@@ -3,9 +3,9 @@ import SDKProtocol
 import StateStore
 
 /// The subscriptions of a connection on their way to the next daemon.
-struct HandedSubscriptions: Codable, Sendable {
+struct HandedSubscriptions: Sendable {
   /// A subscription.
-  struct Item: Codable, Sendable {
+  struct Item: Sendable {
     var name: String
     var instances: [String]?
     var labels: [String: String]
@@ -21,6 +21,54 @@ struct HandedSubscriptions: Codable, Sendable {
   /// The number of subscriptions that the connection has had.
   var made = 0
   var items: [Item] = []
+}
+
+/// The form in which subscriptions are passed on. Written without `Codable`, which takes several times as long: a
+/// restart waits for all connections.
+extension HandedSubscriptions {
+  var json: JSON { ["made": JSON(made), "items": .array(items.map(\.json))] }
+
+  /// Reads subscriptions; `nil` if a member is missing or invalid.
+  init?(_ json: JSON) {
+    guard let made = json["made"]?.intValue, let elements = json["items"]?.arrayValue else { return nil }
+    let items = elements.compactMap { Item($0) }
+    guard items.count == elements.count else { return nil }
+    self.init(made: made, items: items)
+  }
+}
+
+extension HandedSubscriptions.Item {
+  fileprivate var json: JSON {
+    var object: JSONObject = ["name": .string(name)]
+    object["instances"] = instances.map { JSON.array($0.map(JSON.string)) }
+    object["labels"] = .object(JSONObject(labels.map { ($0.key, JSON.string($0.value)) }))
+    object["types"] = types.map { types in JSON.array(types.map { JSON.string($0.rawValue) }) }
+    object["cursor"] = cursor.map(JSON.string)
+    object["lastCursor"] = lastCursor.map(JSON.string)
+    object["isPaused"] = .bool(isPaused)
+    return .object(object)
+  }
+
+  fileprivate init?(_ json: JSON) {
+    guard let name = json["name"]?.stringValue, let labels = json["labels"]?.objectValue?.members,
+      let isPaused = json["isPaused"]?.boolValue
+    else { return nil }
+    let (instances, types) = (json["instances"], json["types"])
+    self.init(
+      name: name, instances: instances?.texts, labels: [:], types: types?.texts?.compactMap(EventType.init(rawValue:)),
+      cursor: json["cursor"]?.stringValue, lastCursor: json["lastCursor"]?.stringValue, isPaused: isPaused)
+    for label in labels { self.labels[label.key] = label.value.stringValue }
+    // A filter must not become wider.
+    guard self.labels.count == labels.count, self.instances?.count == instances?.arrayValue?.count,
+      self.types?.count == types?.arrayValue?.count, (self.types == nil) == (types == nil),
+      (self.instances == nil) == (instances == nil)
+    else { return nil }
+  }
+}
+
+extension JSON {
+  /// The strings of an array, without its other elements; `nil` if this is no array.
+  fileprivate var texts: [String]? { arrayValue?.compactMap(\.stringValue) }
 }
 
 extension EventHub {

@@ -20,7 +20,7 @@ extension FuzzTarget {
       require(Set(batches) == Set(state.batches.indices), "A batch has no members, or a member has no batch.")
       let size = state.input.count + state.output.count
       require(size <= input.bytes.count, "A connection has more bytes than the bag.")
-      guard let session = try? JSONValueDecoder.decode(HandedSession.self, from: state.program) else { continue }
+      guard let session = HandedSession(state.program) else { continue }
       for item in session.subscriptions.items { _ = item.instances?.compactMap { InstanceID($0) } }
     }
   }

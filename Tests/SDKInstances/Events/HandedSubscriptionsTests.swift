@@ -1,0 +1,78 @@
+import JSONRPC
+import SDKProtocol
+import Testing
+
+@testable import SDKInstances
+
+/// The hand-over of a connection's subscriptions and attachments to the next daemon.
+struct HandedSubscriptionsTests {
+  /// A state as any version of the daemon writes it.
+  private static let state: JSON = [
+    "subscriptions": [
+      "made": 3,
+      "items": [
+        [
+          "name": "s1", "instances": ["desk", "front"], "labels": ["floor": "1"], "types": ["userLoggedIn"],
+          "cursor": "c1", "lastCursor": "c0", "isPaused": false,
+        ],
+        ["name": "s3", "labels": [:], "isPaused": true],
+      ],
+    ],
+    "attachments": [
+      ["instance": "desk", "uuid": "u", "timeout": 2.5, "order": "18446744073709551615"],
+      ["instance": "front", "uuid": "v", "order": "1"],
+    ],
+  ]
+
+  /// Returns the state with another value of a member of its first subscription.
+  private static func state(_ member: String, _ value: JSON) -> JSON {
+    guard var item = state["subscriptions"]?["items"]?.arrayValue?.first?.objectValue else { return .null }
+    item[member] = value
+    return ["subscriptions": ["made": 1, "items": [.object(item)]], "attachments": []]
+  }
+
+  @Test("A state is read and written in the form of former versions")
+  func form() throws {
+    let session = try #require(HandedSession(Self.state))
+    #expect(session.json == Self.state)
+    #expect(session.subscriptions.items.map(\.types) == [[.userLoggedIn], nil])
+    #expect(session.attachments.map(\.timeout) == [2.5, nil])
+  }
+
+  @Test(
+    "A state with a filter that is not understood is not read",
+    arguments: [
+      ("instances", "desk"), ("instances", ["desk", 1]), ("types", ["unknown"]), ("types", "userLoggedIn"),
+      ("labels", ["floor": 1]), ("labels", []), ("isPaused", "no"), ("name", 1),
+    ] as [(String, JSON)])
+  func unknownFilter(member: String, value: JSON) {
+    #expect(HandedSession(Self.state("isPaused", true)) != nil)
+    #expect(HandedSession(Self.state(member, value)) == nil)
+  }
+
+  @Test("Adopted subscriptions deliver each event once, those of the meantime too")
+  func delivery() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let former = [world.session(), world.session(uid: 7), world.session()]
+      for session in former { _ = try await world.call("events.subscribe", on: session).get() }
+      var states: [JSON] = []
+      for session in former { states.append(try #require(await world.gateway.handOver(session))) }
+      #expect(await world.hub.standing.subscriptions == 0)
+      let next = [world.session(), world.session(uid: 7), world.session()]
+      await world.gateway.adopt(states[0], next[0])
+      await world.gateway.adopt(states[1], next[1])
+      try await desk.signIn("alice#1")
+      await world.gateway.adopt(states[2], next[2])
+      try await desk.signIn("alice#2")
+      let links = (former + next).compactMap { $0.link as? FakeLink }
+      let both = ["userLoggedIn", "userLoggedIn"]
+      let expected: [[String]] = [[], [], [], both, [], both]
+      try await eventually("all are delivered") { links.map(\.eventTypes) == expected }
+      #expect(links.allSatisfy { $0.notifications("events.gap").isEmpty })
+      let name = try await world.call("events.subscribe", on: next[0]).get()["subscription"]
+      #expect(name == "s2")
+      withExtendedLifetime((former, next)) {}
+    }
+  }
+}
