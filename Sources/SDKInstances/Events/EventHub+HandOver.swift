@@ -71,6 +71,31 @@ extension JSON {
   fileprivate var texts: [String]? { arrayValue?.compactMap(\.stringValue) }
 }
 
+/// The cursors that travel with subscriptions. The last one is kept, because most subscriptions have the same place. No
+/// client gets such a cursor, so that equal ones reveal nothing.
+struct HandedCursors {
+  private let coder: CursorCoder
+  private var last: (place: EventPlace, cursor: String)?
+
+  init(_ coder: CursorCoder) { self.coder = coder }
+
+  /// Returns a cursor of a place.
+  mutating func cursor(of place: EventPlace) -> String {
+    if let last, last.place == place { return last.cursor }
+    let cursor = coder.encode(place)
+    last = (place, cursor)
+    return cursor
+  }
+
+  /// Returns the place of a cursor; `nil` for a cursor of another state.
+  mutating func place(of cursor: String) -> EventPlace? {
+    if let last, last.cursor == cursor { return last.place }
+    guard case .place(let place) = coder.read(cursor) else { return nil }
+    last = (place, cursor)
+    return place
+  }
+}
+
 extension EventHub {
   /// Removes the subscriptions of a connection and returns them, each with the cursor of the last event that was
   /// delivered or skipped.
@@ -83,7 +108,7 @@ extension EventHub {
         HandedSubscriptions.Item(
           name: subscription.name, instances: subscription.filter.instances?.map(\.name).sorted(),
           labels: subscription.filter.labels, types: subscription.filter.types.map { Array($0) },
-          cursor: subscription.isForeign ? nil : cursors.encode(place), lastCursor: subscription.lastCursor,
+          cursor: subscription.isForeign ? nil : handedCursors.cursor(of: place), lastCursor: subscription.lastCursor,
           isPaused: subscription.phase == .paused))
     }
     table.end(session)
@@ -95,8 +120,7 @@ extension EventHub {
     table.setMade(handed.made, of: session)
     for item in handed.items where table.find(item.name, of: session) == nil {
       let instances = item.instances?.compactMap { InstanceID($0) }
-      var place: EventPlace?
-      if case .place(let known)? = item.cursor.map(cursors.read) { place = known }
+      let place = item.cursor.flatMap { handedCursors.place(of: $0) }
       let subscription = table.add(to: session, named: item.name) { id, name in
         Subscription(
           id: id, name: name, link: link, session: session,

@@ -15,6 +15,7 @@ public actor EventHub {
   let directory: any EventDirectory
 
   var table = SubscriptionTable()
+  var handedCursors: HandedCursors
   private nonisolated let inbox: EventInbox
   /// The time to wait for a missing event, when later ones are known, before it is read from the store.
   private let patience: Duration
@@ -56,6 +57,7 @@ public actor EventHub {
     self.onEvent = onEvent
     self.limits = limits
     self.store = store
+    handedCursors = HandedCursors(store.cursors)
     self.directory = directory
     self.operations = operations
     self.logger = logger

@@ -1,5 +1,7 @@
+import Doubles
 import JSONRPC
 import SDKProtocol
+import StateStore
 import Testing
 
 @testable import SDKInstances
@@ -48,6 +50,27 @@ struct HandedSubscriptionsTests {
   func unknownFilter(member: String, value: JSON) {
     #expect(HandedSession(Self.state("isPaused", true)) != nil)
     #expect(HandedSession(Self.state(member, value)) == nil)
+  }
+
+  @Test("Cursors that are kept are those of their places")
+  func cursors() {
+    let (coder, other) = (InMemoryStateStore().cursors, InMemoryStateStore().cursors)
+    let places = [EventPlace(1), EventPlace(1), EventPlace(1, acknowledged: 1), EventPlace(1, losses: 1)]
+    var (written, read) = (HandedCursors(coder), HandedCursors(coder))
+    let cursors = places.map { written.cursor(of: $0) }
+    #expect(cursors[0] == cursors[1])
+    #expect(Set(cursors).count == 3)
+    for (cursor, place) in zip(cursors + cursors, places + places) {
+      let known = read.place(of: cursor)
+      #expect(known == place)
+      #expect(coder.read(cursor) == .place(place))
+    }
+    for foreign in [other.encode(EventPlace(1)), "no cursor", ""] {
+      let unknown = read.place(of: foreign)
+      #expect(unknown == nil)
+      let known = read.place(of: cursors[0])
+      #expect(known == places[0])
+    }
   }
 
   @Test("Adopted subscriptions deliver each event once, those of the meantime too")
