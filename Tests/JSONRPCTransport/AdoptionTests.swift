@@ -31,14 +31,15 @@ struct AdoptionTests {
   /// Returns the client's end of a new connection, and the other one as another process hands it over: with a call
   /// that was not run.
   ///
-  /// - Parameter number: what `admit` sees as the process ID.
+  /// - Parameter number: what the former process has seen of the peer's process; 0 if it has not seen it.
   private func connection(_ number: UInt64, _ program: JSON = .null) throws -> (RawPeer, HandedConnection) {
     var ends: [CInt] = [-1, -1]
     let kind = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
     let state = ConnectionHandOver(
       inode: ConnectionHandOver.inode(of: ends[1]), framing: .lines, input: [], output: [],
-      requests: [ConnectionHandOver.Request(text: Array(Self.call.utf8))], lastQuestion: number, program: program)
+      requests: [ConnectionHandOver.Request(text: Array(Self.call.utf8))], lastQuestion: number,
+      processStart: ProcessStamp(of: getpid())?.start, program: program)
     return (RawPeer(descriptor: ends[0]), HandedConnection(descriptor: ends[1], state: state))
   }
 
@@ -53,9 +54,8 @@ struct AdoptionTests {
     let steps = Steps()
     let adoption = Adoption(
       handed, stepLimit: stepLimit,
-      identify: { peer, state in
-        PeerCredentials(pid: Int32(clamping: state.lastQuestion), uid: peer.uid, gid: peer.gid)
-      }, admit: admit, whenDone: { steps.add("\($0) kept, \($1) refused") })
+      seen: { pid, state in state.lastQuestion == 0 ? nil : PinnedProcess(pid: pid, seen: state.lastQuestion) },
+      admit: admit, whenDone: { steps.add("\($0) kept, \($1) refused") })
     try await withThrowingTaskGroup { group in
       group.addTask {
         try await listener.run(
@@ -85,12 +85,17 @@ struct AdoptionTests {
     #expect(steps.all == expected)
   }
 
+  /// Returns what the former process has seen of a peer's process.
+  private static func number(_ peer: PeerCredentials) -> UInt64? {
+    peer.process.flatMap { $0.isSeen ? $0.once { _ in UInt64(0) } : nil }
+  }
+
   private static let refusal = RPCError(code: -32050, reason: "rateLimit", retryable: true, message: "Too many.")
 
   @Test("Connections are adopted before others are accepted")
   func order() async throws {
     let (first, second) = (try connection(1), try connection(2))
-    let admit: Listener.Admission = { $0.pid == 2 ? .refused(Self.refusal) : .admitted(nil) }
+    let admit: Listener.Admission = { Self.number($0) == 2 ? .refused(Self.refusal) : .admitted(nil) }
     try await adopting([first.1, second.1], admit: admit, gate: Gate()) { path, steps in
       #expect(try await first.0.json()["result"] == 1)
       #expect(try await second.0.json()["error"]?["data"]?["reason"] == "rateLimit")
@@ -100,12 +105,30 @@ struct AdoptionTests {
     }
   }
 
+  @Test("A peer's process is the one that was seen before, or else pinned again")
+  func processes() async throws {
+    let (seen, unseen) = (try connection(7), try connection(0))
+    let processes = Mutex<[(number: UInt64?, pid: Int32?)]>([])
+    let admit: Listener.Admission = { peer in
+      let number = Self.number(peer)
+      processes.withLock { $0.append((number, peer.process?.once { $0 })) }
+      return .admitted(nil)
+    }
+    try await adopting([seen.1, unseen.1], admit: admit, gate: Gate()) { path, steps in
+      try await expect(["2 kept, 0 refused", "accepting"], steps)
+      let found = processes.withLock { $0 }
+      #expect(found.first { $0.number != nil }?.number == 7)
+      #expect(found.first { $0.number == nil }?.pid == getpid())
+    }
+    withExtendedLifetime((seen, unseen)) {}
+  }
+
   @Test("A connection that is admitted too late is closed, and delays the others for the limit only")
   func lateAdmission() async throws {
     let (late, other) = (try connection(1), try connection(2))
     let gate = Gate()
     let admit: Listener.Admission = { peer in
-      guard peer.pid == 1 else { return .admitted(nil) }
+      guard Self.number(peer) == 1 else { return .admitted(nil) }
       return .pending {
         await gate.wait()
         return .admitted(nil)

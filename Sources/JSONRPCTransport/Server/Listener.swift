@@ -164,8 +164,8 @@ public struct Adoption: Sendable {
   /// The longest time for each of two steps: setting the connections up, and continuing the program's state of them.
   /// The connections that take longer are closed.
   public let stepLimit: Duration
-  /// Returns the credentials of a peer as they were first seen. Called before `admit`.
-  public let identify: @Sendable (PeerCredentials, ConnectionHandOver) -> PeerCredentials
+  /// Returns a peer's process, by its number, as another process has seen it; `nil` if none has. Called before `admit`.
+  public let seen: @Sendable (_ pid: Int32, ConnectionHandOver) -> PinnedProcess?
   /// Decides about each of the connections.
   public let admit: Listener.Admission
   /// Called with the numbers of connections that continue, and of those that `admit` has refused. No request is
@@ -175,12 +175,12 @@ public struct Adoption: Sendable {
   /// Creates an adoption.
   public init(
     _ connections: [HandedConnection], stepLimit: Duration,
-    identify: @escaping @Sendable (PeerCredentials, ConnectionHandOver) -> PeerCredentials,
+    seen: @escaping @Sendable (_ pid: Int32, ConnectionHandOver) -> PinnedProcess?,
     admit: @escaping Listener.Admission, whenDone: @escaping @Sendable (_ kept: Int, _ refused: Int) -> Void
   ) {
     self.connections = connections
     self.stepLimit = stepLimit
-    self.identify = identify
+    self.seen = seen
     self.admit = admit
     self.whenDone = whenDone
   }

@@ -49,8 +49,12 @@ public struct PeerCredentials: Sendable {
   /// - Parameter start: the start time by which it is pinned; `nil` if it was not pinned so.
   func pinned(byStart start: UInt64?) -> PeerCredentials {
     guard process?.descriptor == nil else { return self }
-    let process = start.map { PinnedProcess(pid: pid, uid: uid, gid: gid, start: $0) }
-    return PeerCredentials(pid: pid, uid: uid, gid: gid, groups: groups, process: process)
+    return with(start.map { PinnedProcess(pid: pid, uid: uid, gid: gid, start: $0) })
+  }
+
+  /// The credentials with the process as it was pinned or seen elsewhere.
+  func with(_ process: PinnedProcess?) -> PeerCredentials {
+    PeerCredentials(pid: pid, uid: uid, gid: gid, groups: groups, process: process)
   }
 
   private static func groups(of descriptor: CInt) -> [gid_t]? {

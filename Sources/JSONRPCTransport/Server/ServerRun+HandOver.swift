@@ -94,9 +94,8 @@ extension ServerRun {
             try options?.setOption(.allowRemoteHalfClosure, value: true)
             try options?.setOption(.maxMessagesPerRead, value: 1)
             try options?.setOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
-            return try self.peer(of: channel)
+            return try self.peer(of: channel, handed.state, adoption)
           }
-          .flatMapThrowing { adoption.identify($0.pinned(byStart: handed.state.processStart), handed.state) }
           .flatMap { peer in self.admit(peer, channel, adopting: handed.state, by: adoption.admit) }
         }
         .withConnectedSocket(handed.descriptor).map { _ in }
@@ -106,6 +105,15 @@ extension ServerRun {
     let timer = group.next().scheduleTask(in: TimeAmount(adoption.stepLimit)) { continuation.finish() }
     for await _ in done {}
     timer.cancel()
+  }
+
+  /// Returns the peer of a connection of another process, with the process as it was seen there, or else pinned as there.
+  private func peer(
+    of channel: any Channel, _ handed: ConnectionHandOver, _ adoption: Adoption
+  ) throws -> PeerCredentials {
+    let peer = try self.peer(of: channel, pins: false)
+    if let seen = adoption.seen(peer.pid, handed) { return peer.with(seen) }
+    return try self.peer(of: channel).pinned(byStart: handed.processStart)
   }
 
   /// Has the program continue its state of connections. Returns those for which it has done so in time, and closes the

@@ -165,9 +165,9 @@ final class ServerRun: Sendable {
       }
   }
 
-  func peer(of channel: any Channel) throws -> PeerCredentials {
+  func peer(of channel: any Channel, pins: Bool = true) throws -> PeerCredentials {
     let peer = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) {
-      PeerCredentials(descriptor: $0, pins: true)
+      PeerCredentials(descriptor: $0, pins: pins)
     }
     guard let peer = peer ?? nil else { throw UnknownPeerError() }
     return peer

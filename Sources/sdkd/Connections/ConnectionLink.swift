@@ -127,12 +127,9 @@ enum HandedPeer {
     return .object(object)
   }
 
-  /// Returns the credentials of a peer with the process as it was seen first. One that was not seen is still pinned.
-  static func identify(_ peer: PeerCredentials, _ state: ConnectionHandOver) -> PeerCredentials {
-    guard let seen = state.program[member] else { return peer }
-    return PeerCredentials(
-      pid: peer.pid, uid: peer.uid, gid: peer.gid, groups: peer.groups,
-      process: PinnedProcess(pid: peer.pid, seen: process(in: seen)))
+  /// Returns the process of a peer as it was seen first; `nil` for one that was not seen.
+  static func seen(_ pid: Int32, _ state: ConnectionHandOver) -> PinnedProcess? {
+    state.program[member].map { PinnedProcess(pid: pid, seen: process(in: $0)) }
   }
 
   private static func process(in json: JSON) -> PeerProcess {

@@ -120,7 +120,7 @@ struct ListenerService: Service {
       try? await registry.availability.waitForStart(unless: operations.drain)
       await admission.update([])
       return Adoption(
-        handed, stepLimit: Self.adoptionLimit, identify: HandedPeer.identify,
+        handed, stepLimit: Self.adoptionLimit, seen: HandedPeer.seen,
         admit: { reported(admission.admit($0, isAdopted: true), $0) },
         whenDone: { handOver.report(kept: $0, refused: $1, meter.handedOver) })
     }
