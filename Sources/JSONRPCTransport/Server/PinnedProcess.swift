@@ -72,6 +72,14 @@ public final class PinnedProcess: Sendable {
     }
   }
 
+  /// Returns the value that `once` returns from now on; `nil` if that is not known, or while it looks. Never waits.
+  public func seen<Value: Sendable>(as type: Value.Type) -> Value? {
+    let seen = state.withLockIfAvailable { state -> Value? in
+      if case .seen(let value) = state { value as? Value } else { nil }
+    }
+    return seen ?? nil
+  }
+
   /// The start time by which the process is pinned; `nil` if it is pinned otherwise or was seen.
   var start: UInt64? { state.withLock { if case .stamp(let stamp) = $0 { stamp.start } else { nil } } }
 

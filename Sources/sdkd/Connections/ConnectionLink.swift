@@ -89,6 +89,10 @@ extension Peer {
       self.init(pid: pid, uid: uid, gid: gid, groups: groups, user: user)
       return
     }
+    if let seen = process.seen(as: PeerProcess.self) {
+      self.init(pid: pid, uid: uid, gid: gid, groups: groups, user: user, process: seen)
+      return
+    }
     self.init(pid: pid, uid: uid, gid: gid, groups: groups, user: user) {
       process.once { PeerProcess(of: $0) } ?? PeerProcess()
     }
