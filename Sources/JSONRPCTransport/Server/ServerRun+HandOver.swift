@@ -85,26 +85,40 @@ extension ServerRun {
 
   /// Sets up the connections of another process. Returns when each is set up or refused, or the time is over.
   private func setUpConnections(of adoption: Adoption) async {
-    let setUps = adoption.connections.map { handed in
-      ClientBootstrap(group: group)
-        .channelInitializer { channel in
-          channel.eventLoop.makeCompletedFuture { () throws -> PeerCredentials in
-            // As in `makeBootstrap`, in one step.
-            let options = channel.syncOptions
-            try options?.setOption(.allowRemoteHalfClosure, value: true)
-            try options?.setOption(.maxMessagesPerRead, value: 1)
-            try options?.setOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
-            return try self.peer(of: channel, handed.state, adoption)
-          }
-          .flatMap { peer in self.admit(peer, channel, adopting: handed.state, by: adoption.admit) }
-        }
-        .withConnectedSocket(handed.descriptor).map { _ in }
-    }
     let (done, continuation) = AsyncStream.makeStream(of: Void.self)
-    EventLoopFuture.andAllComplete(setUps, on: group.next()).whenComplete { _ in continuation.finish() }
+    let loops = Array(group.makeIterator())
+    let steps = loops.indices.map { index -> EventLoopFuture<Void> in
+      let loop = loops[index]
+      return loop.flatSubmit { () -> EventLoopFuture<Void> in
+        let own = stride(from: index, to: adoption.connections.count, by: loops.count).map { number in
+          self.setUpConnection(adoption.connections[number], of: adoption, on: loop)
+        }
+        return EventLoopFuture.andAllComplete(own, on: loop)
+      }
+    }
+    EventLoopFuture.andAllComplete(steps, on: group.next()).whenComplete { _ in continuation.finish() }
     let timer = group.next().scheduleTask(in: TimeAmount(adoption.stepLimit)) { continuation.finish() }
     for await _ in done {}
     timer.cancel()
+  }
+
+  /// Sets up a connection of another process on an event loop. Runs there, which saves a switch of threads for each.
+  private func setUpConnection(
+    _ handed: HandedConnection, of adoption: Adoption, on loop: any EventLoop
+  ) -> EventLoopFuture<Void> {
+    ClientBootstrap(group: loop)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { () throws -> PeerCredentials in
+          // As in `makeBootstrap`, in one step.
+          let options = channel.syncOptions
+          try options?.setOption(.allowRemoteHalfClosure, value: true)
+          try options?.setOption(.maxMessagesPerRead, value: 1)
+          try options?.setOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
+          return try self.peer(of: channel, handed.state, adoption)
+        }
+        .flatMap { peer in self.admit(peer, channel, adopting: handed.state, by: adoption.admit) }
+      }
+      .withConnectedSocket(handed.descriptor).map { _ in }
   }
 
   /// Returns the peer of a connection of another process, with the process as it was seen there, or else pinned as there.
