@@ -28,7 +28,7 @@ struct Composition {
   let socketFile: ControlSocketFile?
   let handOver: HandOver
   /// The connections of the former daemon.
-  let handed: [HandedConnection]
+  let handed: HandedConnections
   /// Resolved when connections are accepted; with an error if they never will be.
   let accepting = Promise<Void>()
 

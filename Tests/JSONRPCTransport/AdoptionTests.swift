@@ -53,7 +53,7 @@ struct AdoptionTests {
     let listener = try Listener.bind(path: path, mode: 0o600)
     let steps = Steps()
     let adoption = Adoption(
-      handed, stepLimit: stepLimit,
+      HandedConnections(handed), stepLimit: stepLimit,
       seen: { pid, state in state.lastQuestion == 0 ? nil : PinnedProcess(pid: pid, seen: state.lastQuestion) },
       admit: admit, whenDone: { steps.add("\($0) kept, \($1) refused") })
     try await withThrowingTaskGroup { group in
@@ -69,6 +69,7 @@ struct AdoptionTests {
       try await group.waitForAll()
       try result.get()
     }
+    #expect(adoption.connections.take().isEmpty, "the states of connections stay in memory")
     withExtendedLifetime(directory) {}
   }
 

@@ -156,32 +156,3 @@ public final class Listener: Sendable {
     }
   }
 }
-
-/// The connections of another process that a listener continues.
-public struct Adoption: Sendable {
-  /// The connections.
-  public let connections: [HandedConnection]
-  /// The longest time for each of two steps: setting the connections up, and continuing the program's state of them.
-  /// The connections that take longer are closed.
-  public let stepLimit: Duration
-  /// Returns a peer's process, by its number, as another process has seen it; `nil` if none has. Called before `admit`.
-  public let seen: @Sendable (_ pid: Int32, ConnectionHandOver) -> PinnedProcess?
-  /// Decides about each of the connections.
-  public let admit: Listener.Admission
-  /// Called with the numbers of connections that continue, and of those that `admit` has refused. No request is
-  /// handled before. The other connections could not be continued in time.
-  public let whenDone: @Sendable (_ kept: Int, _ refused: Int) -> Void
-
-  /// Creates an adoption.
-  public init(
-    _ connections: [HandedConnection], stepLimit: Duration,
-    seen: @escaping @Sendable (_ pid: Int32, ConnectionHandOver) -> PinnedProcess?,
-    admit: @escaping Listener.Admission, whenDone: @escaping @Sendable (_ kept: Int, _ refused: Int) -> Void
-  ) {
-    self.connections = connections
-    self.stepLimit = stepLimit
-    self.seen = seen
-    self.admit = admit
-    self.whenDone = whenDone
-  }
-}

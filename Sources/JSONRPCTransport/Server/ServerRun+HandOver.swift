@@ -85,13 +85,14 @@ extension ServerRun {
 
   /// Sets up the connections of another process. Returns when each is set up or refused, or the time is over.
   private func setUpConnections(of adoption: Adoption) async {
+    let connections = adoption.connections.take()
     let (done, continuation) = AsyncStream.makeStream(of: Void.self)
     let loops = Array(group.makeIterator())
     let steps = loops.indices.map { index -> EventLoopFuture<Void> in
       let loop = loops[index]
       return loop.flatSubmit { () -> EventLoopFuture<Void> in
-        let own = stride(from: index, to: adoption.connections.count, by: loops.count).map { number in
-          self.setUpConnection(adoption.connections[number], of: adoption, on: loop)
+        let own = stride(from: index, to: connections.count, by: loops.count).map { number in
+          self.setUpConnection(connections[number], of: adoption, on: loop)
         }
         return EventLoopFuture.andAllComplete(own, on: loop)
       }

@@ -17,8 +17,10 @@ final class HandOver: Sendable {
   private struct Contents {
     var isRequested = false
     var bag: OwnedDescriptor?
-    /// What the former daemon has left; `nil` if it left no bag.
+    /// What the former daemon has left, without its connections; `nil` if it left no bag.
     var found: Found?
+    /// The number of the connections that `receive` has returned.
+    var received = 0
     /// The words about its connections; `nil` before they were continued.
     var arrival: String?
   }
@@ -141,12 +143,17 @@ final class HandOver: Sendable {
 
   /// Takes the connections out of the bags that the former daemon has left. After it, no bag is stored: after a crash
   /// it would be a former state.
-  func receive(_ bags: [Int32], _ database: SQLiteStateStore?, _ notifier: Notifier) -> [HandedConnection] {
-    guard !bags.isEmpty else { return [] }
+  func receive(_ bags: [Int32], _ database: SQLiteStateStore?, _ notifier: Notifier) -> HandedConnections {
+    guard !bags.isEmpty else { return HandedConnections([]) }
     notifier.removeStored(named: Self.name)
-    let found = bags.map { Self.unpack(OwnedDescriptor($0), database) }.reduce(into: Found()) { $0 += $1 }
-    contents.withLock { $0.found = found }
-    return found.connections
+    var found = bags.map { Self.unpack(OwnedDescriptor($0), database) }.reduce(into: Found()) { $0 += $1 }
+    let connections = HandedConnections(found.connections)
+    found.connections = []
+    contents.withLock { [found] contents in
+      contents.found = found
+      contents.received = connections.count
+    }
+    return connections
   }
 
   /// The rates that users of the former daemon have used up.
@@ -159,8 +166,9 @@ final class HandOver: Sendable {
   ///   - refused: the number of those that were refused by the limits that hold now. The others took too long.
   ///   - count: counts the connections that continue, and those that were closed.
   func report(kept: Int, refused: Int, _ count: (_ kept: Int, _ closed: Int) -> Void) {
-    guard let found = contents.withLock({ $0.found }) else { return }
-    let late = found.connections.count - kept - refused
+    let (bags, received) = contents.withLock { ($0.found, $0.received) }
+    guard let found = bags else { return }
+    let late = received - kept - refused
     let closed = found.dropped + refused + late
     var words = "Connections of the former daemon: \(kept) kept"
     if closed > 0 || found.problem != nil { words += ", \(closed) closed" }

@@ -30,7 +30,7 @@ struct ListenerService: Service {
   let database: SQLiteStateStore?
   let handOver: HandOver
   /// The connections of the former daemon.
-  let handed: [HandedConnection]
+  let handed: HandedConnections
   /// Resolved when connections are accepted; with an error if they never will be.
   let accepting: Promise<Void>
   /// Ends the requests to vendors that are in progress.
@@ -102,7 +102,7 @@ struct ListenerService: Service {
     bridge.stop()
     // After the grace, the calls whose requests are ended then still answer.
     let time = Duration.seconds(grace) + .milliseconds(750)
-    let connections = isRunning ? await listener.handOver(within: time) : handed
+    let connections = isRunning ? await listener.handOver(within: time) : handed.take()
     handOver.pack(connections, allowances.usedRates(at: Self.now), database)
   }
 
@@ -113,7 +113,7 @@ struct ListenerService: Service {
   /// restored, because the rules of the instances decide who is a stranger; `nil` for no connections.
   private var adoption: Adoption? {
     get async {
-      guard !handed.isEmpty else {
+      guard handed.count > 0 else {
         handOver.report(kept: 0, refused: 0, meter.handedOver)
         return nil
       }
