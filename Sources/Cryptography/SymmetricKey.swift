@@ -10,11 +10,10 @@ public struct SymmetricKey: Sendable {
     RAND_bytes(storage.bytes.bindMemory(to: UInt8.self).baseAddress, 32)
   }
 
-  /// Copies a key.
-  public init(data: some Sequence<UInt8>) {
-    let bytes = Array(data)
-    storage = KeyStorage(byteCount: bytes.count)
-    storage.bytes.copyBytes(from: bytes)
+  /// Copies a key, without another copy on the way.
+  public init(data: some Collection<UInt8>) {
+    storage = KeyStorage(byteCount: data.count)
+    storage.bytes.copyBytes(from: data)
   }
 
   /// Copies a key.
