@@ -67,7 +67,7 @@ final class HandOver: Sendable {
   /// Puts connections into the bag, with the rates that users have used up, and closes their descriptors.
   func pack(_ connections: [HandedConnection], _ rates: [HandedRates], _ database: SQLiteStateStore?) {
     defer { for connection in connections { close(connection.descriptor) } }
-    guard let database, !connections.isEmpty else { return }
+    guard let database, !connections.isEmpty || !rates.isEmpty else { return }
     // The small ones first: if there is not enough room, those whose clients don't read are closed.
     let records = connections.map { (bytes: $0.state.encoded, descriptor: $0.descriptor) }
       .sorted { $0.bytes.count < $1.bytes.count }
@@ -167,7 +167,8 @@ final class HandOver: Sendable {
   ///   - count: counts the connections that continue, and those that were closed.
   func report(kept: Int, refused: Int, _ count: (_ kept: Int, _ closed: Int) -> Void) {
     let (bags, received) = contents.withLock { ($0.found, $0.received) }
-    guard let found = bags else { return }
+    // A bag without connections has rates only.
+    guard let found = bags, received > 0 || found.dropped > 0 || found.problem != nil else { return }
     let late = received - kept - refused
     let closed = found.dropped + refused + late
     var words = "Connections of the former daemon: \(kept) kept"

@@ -70,8 +70,8 @@ struct ListenerService: Service {
       } else {
         notifier.stopping(status: "stopping: finishing \(counts)")
       }
-      // Calls that are cancelled after the grace, and the last commits, take additional time.
-      notifier.extendTimeout(microseconds: UInt64((grace + 15) * 1_000_000))
+      // An adoption that hangs, calls that are cancelled after the grace, and the last commits take additional time.
+      notifier.extendTimeout(microseconds: UInt64((grace + 30) * 1_000_000))
       operations.start {
         if handOver.isPossible { await handOverConnections(keepsFile: isReplaced) } else { await drain() }
       }
