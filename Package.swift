@@ -148,6 +148,7 @@ let package = Package(
   targets: [
     .systemLibrary(
       name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "CLinux", exclude: ["README.md"]),
     .target(name: "CStandardStreams", exclude: ["README.md"]),
     .target(
@@ -159,6 +160,7 @@ let package = Package(
     + module("JSONRPC", [], tests: [])
     + module("Digests", [], tests: [])
     + module("Cryptography", [.nioSSL], tests: [])
+    + module("SQLite", ["CSQLite"], tests: [])
     + module("OpenMetrics", [.coreMetrics], tests: [.coreMetrics])
     + module(
       "JSONRPCTransport", ["JSONRPC", "CLinux", "Linux", .nioCore, .nioPosix, .deque],
