@@ -85,7 +85,7 @@ let checks: [Target] =
       name: "fuzz",
       dependencies: [
         "CFuzzer", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "ProviderUnit", "DelegateBridge", "StateStore",
-        "JWTRules", "SDKInstances", "SDKKinds", "Systemd", "Linux", "Cryptography", "sdkd", "sdkctl", .grdb,
+        "JWTRules", "SDKInstances", "SDKKinds", "Systemd", "Linux", "Cryptography", "SQLite", "sdkd", "sdkctl",
         .httpClient,
         .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioWebSocket,
       ] + withoutLocales, path: "Tests/Fuzz/Sources", swiftSettings: settings,
@@ -176,8 +176,8 @@ let package = Package(
       "SDKClientTesting", ["Concurrency", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient"],
       tests: ["JSONRPC"])
     + module(
-      "StateStore", ["JSONRPC", "SDKProtocol", "Cryptography", "CLinux", "Linux", .grdb, .logging],
-      tests: ["Doubles", "Linux", "JSONRPC", "SDKProtocol", "Cryptography", .grdb, .grdbSQLite, .logging])
+      "StateStore", ["JSONRPC", "SDKProtocol", "Cryptography", "CLinux", "Linux", "SQLite", .logging],
+      tests: ["Doubles", "Linux", "JSONRPC", "SDKProtocol", "Cryptography", "CSQLite", "SQLite", .logging])
     + module("ProviderUnit", ["JSONRPC"], tests: ["JSONRPC"])
     + module("sdkd-provider", ["JSONRPC", "ProviderUnit", "CLinux", "Linux"], executable: true)
     + module(

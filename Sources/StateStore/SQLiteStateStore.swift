@@ -1,7 +1,7 @@
 import Dispatch
-import GRDB
 public import Logging
 public import SDKProtocol
+import SQLite
 
 /// The store on disk: a sealed SQLite database in a directory that only this store holds.
 ///

@@ -1,9 +1,9 @@
 import Foundation
-import GRDB
 import Glibc
 import JSONRPC
 import Logging
 import SDKProtocol
+import SQLite
 import Testing
 
 @testable import StateStore
@@ -36,16 +36,13 @@ import Testing
     func begin(on backup: String, _ disk: SmallDisk?) throws -> () throws -> Void {
       switch self {
       case .reader:
-        var configuration = GRDB.Configuration()
-        configuration.readonly = true
-        configuration.allowsUnsafeTransactions = true
-        let reader = try DatabaseQueue(path: backup, configuration: configuration)
-        try reader.inDatabase { db in
+        let reader = try DatabaseConnection(path: backup, isReadOnly: true)
+        try reader.writeWithoutTransaction { db in
           try db.execute(sql: "BEGIN")
           _ = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM instance")
         }
         return {
-          try reader.inDatabase { db in try db.execute(sql: "COMMIT") }
+          try reader.writeWithoutTransaction { db in try db.execute(sql: "COMMIT") }
           try reader.close()
         }
       case .fullDisk:
@@ -62,9 +59,7 @@ import Testing
         return { try FileManager.default.removeItem(atPath: backup + "-journal") }
       case .newerSchema:
         // The store's next attempt may hold the file at that moment.
-        var configuration = GRDB.Configuration()
-        configuration.busyMode = .timeout(10)
-        let database = try DatabaseQueue(path: backup, configuration: configuration)
+        let database = try DatabaseConnection(path: backup, busyTimeout: 10)
         try database.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA user_version = 1000") }
         return {
           try database.writeWithoutTransaction { db in
@@ -197,7 +192,7 @@ import Testing
         try half.truncate(atOffset: 8192)
         try half.close()
       case .foreignTable:
-        let database = try DatabaseQueue(path: backup)
+        let database = try DatabaseConnection(path: backup)
         try database.writeWithoutTransaction { db in try db.execute(sql: "CREATE TABLE foreign_table (a)") }
         try database.close()
       }

@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
 import SDKProtocol
+import SQLite
 import Testing
 
 @testable import StateStore
@@ -75,11 +75,11 @@ import Testing
     _ = try await store.backUp(name: "copy", keep: 3)
     await store.close()
     for path in [directory.database, directory.state + "/backups/copy.db"] {
-      let queue = try DatabaseQueue(path: path)
-      try await queue.write { db in
+      let connection = try DatabaseConnection(path: path)
+      try connection.write { db in
         try db.execute(sql: "DELETE FROM meta WHERE name IN ('census', 'generation'); PRAGMA user_version = 3")
       }
-      try queue.close()
+      try connection.close()
     }
     try FileManager.default.removeItem(atPath: directory.state + "/generation")
     let opened = try await open(directory)
@@ -107,9 +107,9 @@ import Testing
     _ = try await store.backUp(name: "copy", keep: 3)
     await store.close()
     let path = directory.state + "/backups/copy.db"
-    let queue = try DatabaseQueue(path: path)
-    try await queue.write { db in try db.execute(sql: sql) }
-    try queue.close()
+    let connection = try DatabaseConnection(path: path)
+    try connection.write { db in try db.execute(sql: sql) }
+    try connection.close()
     #expect(throws: StoreOpenError.self) {
       _ = try StateRestoration.run(directory: directory.state, from: .newest)
     }

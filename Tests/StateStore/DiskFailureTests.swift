@@ -1,7 +1,7 @@
 import Foundation
-import GRDB
 import JSONRPC
 import SDKProtocol
+import SQLite
 import Testing
 
 @testable import StateStore
@@ -17,7 +17,7 @@ import Testing
     await store.close()
   }
 
-  @Test(arguments: [ResultCode.SQLITE_FULL, .SQLITE_IOERR_FSYNC, .SQLITE_IOERR_WRITE], [true, false])
+  @Test(arguments: [ResultCode.full, .failedSync, .failedWrite], [true, false])
   func failsTheWholeBatchAndHeals(code: ResultCode, atTheBeginning: Bool) async throws {
     try await with { store, faults, directory in
       let sample = try Sample()
@@ -79,7 +79,7 @@ import Testing
 
   @Test func givesADamagedDatabaseItsName() async throws {
     try await with { store, faults, _ in
-      faults.fail(with: .SQLITE_CORRUPT) { $0.isBegun }
+      faults.fail(with: .corrupt) { $0.isBegun }
       #expect(await reason { _ = try await store.commit(Sample().create) } == .storeUnavailable)
       guard case .failing = store.health else {
         Issue.record("\(store.health)")

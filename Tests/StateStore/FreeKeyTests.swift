@@ -1,19 +1,19 @@
-import GRDB
-import GRDBSQLite
+import CSQLite
 import Testing
 
+@testable import SQLite
 @testable import StateStore
 
 /// The free slots of the table of keys.
 @Suite struct FreeKeyTests {
   /// Returns a database with `count` instances, each with a key.
-  private func database(_ count: Int) throws -> DatabaseQueue {
-    let queue = try DatabaseQueue()
-    try queue.write { db in
+  private func database(_ count: Int) throws -> DatabaseConnection {
+    let connection = try DatabaseConnection()
+    try connection.write { db in
       try StoreSchema.migrate(db, from: 0)
       for number in 0..<count { try create(number, db) }
     }
-    return queue
+    return connection
   }
 
   /// Makes an instance with a key; returns its slot.
@@ -37,12 +37,12 @@ import Testing
   private func steps(_ db: Database, _ work: () throws -> Void) rethrows -> Int {
     let count = Counter()
     sqlite3_progress_handler(
-      db.sqliteConnection, 1,
+      db.handle, 1,
       { pointer in
         pointer.map { Unmanaged<Counter>.fromOpaque($0).takeUnretainedValue().value += 1 }
         return 0
       }, Unmanaged.passUnretained(count).toOpaque())
-    defer { sqlite3_progress_handler(db.sqliteConnection, 0, nil, nil) }
+    defer { sqlite3_progress_handler(db.handle, 0, nil, nil) }
     try work()
     return count.value
   }
@@ -63,8 +63,8 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = directory.path + "/keys.db"
     for round in 0..<2 {
-      let queue = try DatabaseQueue(path: path)
-      try queue.write { db in
+      let connection = try DatabaseConnection(path: path)
+      try connection.write { db in
         if round == 0 {
           try StoreSchema.migrate(db, from: 0)
           for number in 0..<4 { try create(number, db) }
@@ -72,17 +72,17 @@ import Testing
         try delete(2, db)
       }
       // Only the first round takes the slot in the connection that cleared it.
-      if round == 0 { #expect(try queue.write { db in try create(2, db) } == 3) }
-      try queue.close()
+      if round == 0 { #expect(try connection.write { db in try create(2, db) } == 3) }
+      try connection.close()
     }
-    let queue = try DatabaseQueue(path: path)
-    #expect(try queue.write { db in try [create(2, db), create(5, db)] } == [3, 5])
+    let connection = try DatabaseConnection(path: path)
+    #expect(try connection.write { db in try [create(2, db), create(5, db)] } == [3, 5])
   }
 
   @Test("A change that is rolled back takes and frees no key")
   func followsRollbacks() throws {
-    let queue = try database(3)
-    try queue.inDatabase { db in
+    let connection = try database(3)
+    try connection.writeWithoutTransaction { db in
       try db.inTransaction {
         try delete(1, db)
         let slot = try create(7, db)

@@ -1,8 +1,8 @@
 import Dispatch
-import GRDB
 import Glibc
 import JSONRPC
 import SDKProtocol
+import SQLite
 import Testing
 
 @testable import StateStore

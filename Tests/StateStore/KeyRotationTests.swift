@@ -1,7 +1,7 @@
 import Foundation
-import GRDB
 import JSONRPC
 import SDKProtocol
+import SQLite
 import Testing
 
 @testable import StateStore
@@ -76,7 +76,7 @@ import Testing
     let sample = try Sample()
     _ = try await store.commit(sample.fill)
     let old = try directory.wrappedKeys()
-    faults.fail(1, with: .SQLITE_IOERR) { $0 == .committing }
+    faults.fail(1, with: .inputOutput) { $0 == .committing }
     #expect(await reason { _ = try await store.rotateKey() } == .storeUnavailable)
     try await sample.expectFilled(store)
     #expect(try directory.wrappedKeys() == old)
@@ -102,7 +102,7 @@ import Testing
     #expect(try await store.events(after: 0, limit: 10).count == 1)
     await store.close()
     let raw = try RawDatabase(directory)
-    #expect(try raw.rows("SELECT first FROM state_key WHERE purpose = 'events'").map { $0[0] as Int64 } == [5, 6])
+    #expect(try raw.integers("SELECT first FROM state_key WHERE purpose = 'events'") == [5, 6])
     try raw.close()
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
-import GRDB
 import Logging
 import SDKProtocol
+import SQLite
 import Testing
 
 @testable import StateStore

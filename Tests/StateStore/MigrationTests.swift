@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import JSONRPC
 import SDKProtocol
 import Testing
@@ -8,23 +7,22 @@ import Testing
 
 /// Migration of states written by released versions.
 @Suite struct MigrationTests {
-  private func version(_ directory: TemporaryDirectory) throws -> DatabaseValue? {
+  private func version(_ directory: TemporaryDirectory) throws -> Int64? {
     let raw = try RawDatabase(directory)
     defer { try? raw.close() }
-    return try raw.rows("PRAGMA user_version").first?[0]
+    return try raw.integers("PRAGMA user_version").first
   }
 
   private func schema(_ directory: TemporaryDirectory) throws -> [String] {
     let raw = try RawDatabase(directory)
     defer { try? raw.close() }
-    let sql = try raw.rows("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
-    return sql.compactMap { $0[0] as String? }
+    return try raw.texts("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
   }
 
   @Test func bringsVersionOneUpToDate() async throws {
     let directory = try TemporaryDirectory()
     try VersionOneState.write(to: directory)
-    #expect(try version(directory) == 1.databaseValue)
+    #expect(try version(directory) == 1)
     let store = try await open(directory)
     #expect(store.meta.restartCount == 1)
     let state = try await store.load()
@@ -44,7 +42,7 @@ import Testing
     #expect(events.map(\.type) == [.instanceCreated, .userLoggedIn, .identityWiped])
     #expect(events.map(\.data["user"]) == [nil, "u", nil])
     await store.close()
-    #expect(try version(directory) == DatabaseValue(value: StoreSchema.version))
+    #expect(try version(directory) == Int64(StoreSchema.version))
   }
 
   @Test func takesNewPartsIntoAMigratedState() async throws {
@@ -62,8 +60,8 @@ import Testing
     let before = try await store.load().instances
     await store.close()
     let raw = try RawDatabase(directory)
-    #expect(try raw.rows("SELECT slot FROM outbox").map { $0[0] as Int64 } == [6])
-    #expect(try raw.rows("SELECT slot FROM state_key").map { $0[0] as Int64 } == [2, 4, 5])
+    #expect(try raw.integers("SELECT slot FROM outbox") == [6])
+    #expect(try raw.integers("SELECT slot FROM state_key") == [2, 4, 5])
     try raw.close()
     let again = try await open(directory)
     let after = try await again.load()
@@ -89,6 +87,6 @@ import Testing
     try FileManager.default.removeItem(atPath: directory.state + "/root.key")
     let other = try #require(RootKey(bytes: Array(repeating: 7, count: 32)))
     await #expect(throws: StoreOpenError.self) { _ = try await open(directory, rootKey: .credential(other)) }
-    #expect(try version(directory) == 1.databaseValue)
+    #expect(try version(directory) == 1)
   }
 }

@@ -1,6 +1,6 @@
-import GRDB
 import JSONRPC
 import SDKProtocol
+import SQLite
 import Testing
 
 @testable import StateStore
@@ -20,7 +20,7 @@ import Testing
   private static let entry = InstanceChange.Part.putOutbox(
     id: "o", "entry", deadline: Timestamp(secondsSince1970: 5))
 
-  @Test(arguments: [ResultCode.SQLITE_FULL, .SQLITE_IOERR_FSYNC], [true, false])
+  @Test(arguments: [ResultCode.full, .failedSync], [true, false])
   func keepsPushesAndOutboxAsTheyWere(code: ResultCode, atTheBeginning: Bool) async throws {
     try await with { store, faults, directory in
       let sample = try Sample()

@@ -1,8 +1,8 @@
 import Foundation
-import GRDB
 import JSONRPC
 import Logging
 import SDKProtocol
+import SQLite
 import Testing
 
 @testable import StateStore
@@ -92,9 +92,8 @@ import Testing
       _ = try await store.commit(sample.change(change))
       await store.close()
       let again = try RawDatabase(directory)
-      let values = old.columnNames.map { old[$0] as DatabaseValue }
       try again.execute("DELETE FROM push")
-      try again.execute("INSERT INTO push VALUES (?, ?, ?, ?, ?)", StatementArguments(values))
+      try again.execute("INSERT INTO push VALUES (?, ?, ?, ?, ?)", old.values)
       try again.close()
       let reopened = try await open(directory)
       #expect(try await reopened.load().quarantined.map(\.uuid) == [sample.uuid])
@@ -162,9 +161,8 @@ import Testing
       await store.close()
       let again = try RawDatabase(directory)
       try again.execute("DELETE FROM \(table) WHERE slot = 5")
-      let places = Array(repeating: "?", count: old.count).joined(separator: ", ")
-      let values = old.columnNames.map { old[$0] as DatabaseValue }
-      try again.execute("INSERT INTO \(table) VALUES (\(places))", StatementArguments(values))
+      let places = Array(repeating: "?", count: old.values.count).joined(separator: ", ")
+      try again.execute("INSERT INTO \(table) VALUES (\(places))", old.values)
       try again.close()
       let reopened = try await open(directory)
       #expect(try await reopened.loaded(sample) == sample.instance)

@@ -1,7 +1,7 @@
 import Foundation
-import GRDB
 import Logging
 import SDKProtocol
+import SQLite
 import Testing
 
 @testable import StateStore
@@ -22,7 +22,7 @@ import Testing
 
   /// Deletes the last events and changes their table without one of its indexes. The events are in the table `saved`.
   private func change(_ sql: String, hiding index: String, _ directory: TemporaryDirectory) throws {
-    let raw = try DatabaseQueue(path: directory.database)
+    let raw = try DatabaseConnection(path: directory.database)
     try raw.writeWithoutTransaction { db in
       try db.execute(
         sql: "CREATE TEMP TABLE saved AS SELECT * FROM event WHERE position > 5; DELETE FROM event WHERE position > 5")
@@ -34,7 +34,7 @@ import Testing
       try db.execute(sql: sql)
       try db.execute(sql: "PRAGMA writable_schema = ON")
       try db.execute(
-        sql: "INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", arguments: StatementArguments(row.databaseValues))
+        sql: "INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", arguments: row.values)
       try db.execute(sql: "PRAGMA writable_schema = RESET")
     }
     try raw.close()

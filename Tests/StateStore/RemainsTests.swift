@@ -1,7 +1,7 @@
 import Foundation
-import GRDB
 import Linux
 import SDKProtocol
+import SQLite
 import Testing
 
 @testable import StateStore
@@ -62,9 +62,9 @@ import Testing
     if hasBackup { _ = try await store.backUp(name: "copy", keep: 3) }
     await store.close()
     remove(directory, "state.db", "state.db-wal", "state.db-shm")
-    let queue = try DatabaseQueue(path: directory.database)
-    try await queue.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = WAL; VACUUM") }
-    try queue.close()
+    let connection = try DatabaseConnection(path: directory.database)
+    try connection.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = WAL; VACUUM") }
+    try connection.close()
     if hasBackup {
       let again = try await open(directory)
       #expect(again.meta.repair?.backup.name == "copy")

@@ -1,7 +1,7 @@
 import Foundation
-import GRDB
 import JSONRPC
 import SDKProtocol
+import SQLite
 import Testing
 
 @testable import StateStore
@@ -43,9 +43,9 @@ import Testing
     await store.close()
     let (copy, torn) = (directory.state + "/backups/copy.db", directory.path + "/torn.db")
     let whole = try Data(contentsOf: URL(fileURLWithPath: copy))
-    let queue = try DatabaseQueue(path: copy)
+    let connection = try DatabaseConnection(path: copy)
     // A crash in the middle of a transaction leaves a database that is partly written, and its journal.
-    try await queue.writeWithoutTransaction { db in
+    try connection.writeWithoutTransaction { db in
       try db.execute(sql: "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE")
       try db.execute(sql: "UPDATE event SET payload = zeroblob(200000)")
       let result: Result<Void, any Error> = Result {
@@ -56,7 +56,7 @@ import Testing
       try db.execute(sql: "ROLLBACK")
       try result.get()
     }
-    try queue.close()
+    try connection.close()
     #expect(try Data(contentsOf: URL(fileURLWithPath: torn)) != whole)
     #expect(throws: StoreOpenError.self) { _ = try DatabaseSource.opened(at: torn) }
     for ending in ["", "-journal"] {

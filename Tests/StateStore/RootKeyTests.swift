@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
 import SDKProtocol
+import SQLite
 import Testing
 
 @testable import StateStore

@@ -1,7 +1,7 @@
-import GRDB
 import JSONRPC
 import Logging
 import SDKProtocol
+import SQLite
 import Testing
 
 @testable import StateStore
@@ -54,8 +54,8 @@ import Testing
     try await tampered { raw, samples in
       let rows = try raw.rows("SELECT uuid, definition, identity FROM instance WHERE id IN ('one', 'two')")
       for (row, other) in zip(rows, rows.reversed()) {
-        let data = [other["definition"] as DatabaseValue, other["identity"], row["uuid"]]
-        try raw.execute("UPDATE instance SET definition = ?, identity = ? WHERE uuid = ?", StatementArguments(data))
+        let data = [other["definition"], other["identity"], row["uuid"]]
+        try raw.execute("UPDATE instance SET definition = ?, identity = ? WHERE uuid = ?", data)
       }
     } then: { store, _ in
       try await expectQuarantined(["one", "two"], store)

@@ -1,8 +1,8 @@
 import Foundation
-import GRDB
 import JSONRPC
 import Randomness
 import SDKProtocol
+import SQLite
 import Testing
 
 @testable import StateStore
@@ -88,7 +88,7 @@ import Testing
     }
     _ = try await store.commit(Sample("other").create)
     let raw = try RawDatabase(directory)
-    #expect(try raw.rows("SELECT slot FROM data_key").map { $0[0] as Int64 } == [1, 2, 3, 4, 5, 6])
+    #expect(try raw.integers("SELECT slot FROM data_key") == [1, 2, 3, 4, 5, 6])
     try raw.close()
     await store.close()
   }

@@ -1,7 +1,7 @@
 import Cryptography
-import GRDB
 import Logging
 import SDKProtocol
+import SQLite
 
 /// A backup that may still hold destroyed keys, because it can't be changed now.
 public struct UnfinishedBackup: Sendable, Hashable {

@@ -1,6 +1,6 @@
-import GRDB
 public import JSONRPC
 import SDKProtocol
+import SQLite
 
 /// A replacement for the identity of an instance in a restored backup.
 public struct WithheldIdentity: Sendable {

@@ -1,6 +1,6 @@
-import GRDB
 import Linux
 import SDKProtocol
+import SQLite
 
 /// The result of testing keys on a state. The test changes nothing and also works while the state is in use.
 public struct StateKeyCheck: Sendable, Hashable {
@@ -41,7 +41,7 @@ public struct StateKeyCheck: Sendable, Hashable {
   /// The seconds to wait for a lock: a daemon that can write holds none for long.
   private static let patience = 1.0
 
-  private static func wrapped(_ connection: DatabaseQueue) throws -> (stateID: String, key: MasterKey.Wrapped)? {
+  private static func wrapped(_ connection: DatabaseConnection) throws -> (stateID: String, key: MasterKey.Wrapped)? {
     defer { try? connection.close() }
     return try connection.read { db in
       try StoreSchema.version(of: db) > 0 ? try MetaTable.wrapped(db) : nil

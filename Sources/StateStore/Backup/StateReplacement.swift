@@ -1,7 +1,7 @@
-import GRDB
 import Glibc
 import Linux
 import SDKProtocol
+import SQLite
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,5 +1,5 @@
-import GRDB
 import SDKProtocol
+import SQLite
 
 /// The writing of the rows of instances.
 enum InstanceTable {

@@ -1,5 +1,5 @@
 import Cryptography
-import GRDB
+import SQLite
 
 /// The table of the keyring's slots among the data keys.
 enum StateKeyTable {

@@ -1,6 +1,6 @@
-import GRDB
 import JSONRPC
 import SDKProtocol
+import SQLite
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,5 +1,5 @@
-import GRDB
 import SDKProtocol
+import SQLite
 
 /// The descriptions of failures of the disk or the database, without stored values.
 enum StoreFailure {
@@ -18,23 +18,23 @@ enum StoreFailure {
   private static func text(_ error: DatabaseError) -> String {
     let cause: String? =
       switch error.resultCode {
-      case .SQLITE_FULL: "the disk is full"
-      case .SQLITE_BUSY, .SQLITE_LOCKED: "another program uses the file"
-      case .SQLITE_READONLY, .SQLITE_PERM: "the file can't be written"
-      case .SQLITE_CANTOPEN: "the file or one beside it can't be opened"
-      case .SQLITE_IOERR: "the disk fails"
-      case .SQLITE_NOMEM: "there is not enough memory"
-      case .SQLITE_CORRUPT, .SQLITE_NOTADB: "the file is damaged"
+      case .full: "the disk is full"
+      case .busy, .locked: "another program uses the file"
+      case .readOnly, .permission: "the file can't be written"
+      case .cannotOpen: "the file or one beside it can't be opened"
+      case .inputOutput: "the disk fails"
+      case .noMemory: "there is not enough memory"
+      case .corrupt, .notADatabase: "the file is damaged"
       default: nil
       }
-    if error.resultCode == .SQLITE_FULL, let cause { return cause }
-    let message = "\(error.message ?? "SQLite failed"), SQLite code \(error.extendedResultCode.rawValue)"
+    if error.resultCode == .full, let cause { return cause }
+    let message = "\(error.message), SQLite code \(error.extendedResultCode.rawValue)"
     return cause.map { "\($0): \(message)" } ?? message
   }
 
   /// Returns the error for a change that was not made.
   static func refusal(_ error: any Error) -> SDKError {
-    if let error = error as? DatabaseError, error.resultCode == .SQLITE_FULL {
+    if let error = error as? DatabaseError, error.resultCode == .full {
       return .storeUnavailable("The disk is full and nothing was changed; free some space and try again.")
     }
     let refusal = SDKError.storeUnavailable(
@@ -46,7 +46,7 @@ enum StoreFailure {
   static func isOfOneStatement(_ error: any Error) -> Bool {
     switch error {
     case let error as DatabaseError:
-      [.SQLITE_CONSTRAINT, .SQLITE_TOOBIG, .SQLITE_MISMATCH, .SQLITE_RANGE].contains(error.resultCode)
+      [.constraint, .tooBig, .mismatch, .range].contains(error.resultCode)
     case is SealError: true
     default: false
     }
@@ -57,8 +57,8 @@ enum StoreFailure {
   static func isPassing(_ error: any Error) -> Bool {
     guard let error = error as? DatabaseError, !isDamage(error) else { return false }
     return [
-      .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_READONLY, .SQLITE_PERM,
-      .SQLITE_NOMEM, .SQLITE_INTERRUPT, .SQLITE_PROTOCOL,
+      .full, .inputOutput, .cannotOpen, .busy, .locked, .readOnly, .permission,
+      .noMemory, .interrupt, .lockProtocol,
     ].contains(error.resultCode)
   }
 
@@ -67,8 +67,8 @@ enum StoreFailure {
   static func isDamage(_ error: any Error) -> Bool {
     switch error {
     case let error as DatabaseError:
-      [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)
-        || error.extendedResultCode == .SQLITE_IOERR_SHORT_READ
+      [.corrupt, .notADatabase].contains(error.resultCode)
+        || error.extendedResultCode == .shortRead
     case StoreOpenError.corrupt: true
     default: false
     }

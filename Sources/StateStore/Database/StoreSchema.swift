@@ -1,4 +1,4 @@
-import GRDB
+import SQLite
 import Synchronization
 
 /// The tables, and the migration of databases of earlier versions.

@@ -1,7 +1,7 @@
 import CLinux
-import GRDB
 import Glibc
 import Linux
+import SQLite
 import Synchronization
 
 /// The state directory, locked exclusively during the lifetime of this object.
@@ -82,7 +82,7 @@ final class StateDirectory: Sendable {
   }
 
   /// Opens the only connection to the database, for reading, on a disk that can't be written.
-  func loneConnection() throws -> DatabaseQueue {
+  func loneConnection() throws -> DatabaseConnection {
     do { return try StoreConnection.lone(at: database) } catch {
       // Without a log there is nothing that the database itself lacks.
       guard StoreFailure.isPassing(error), try !hasContent(writeAheadLog) else { throw error }

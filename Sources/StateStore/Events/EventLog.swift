@@ -1,5 +1,5 @@
-import GRDB
 import SDKProtocol
+import SQLite
 
 /// The event log as a whole: its bounds, and its losses to retention.
 enum EventLog {

@@ -1,5 +1,5 @@
-import GRDB
 import SDKProtocol
+import SQLite
 
 /// The enforcement of retention on the event log. `prune` removes the oldest events of instances that have just written
 /// too many. `sweepPiece` walks through the whole log in pieces.

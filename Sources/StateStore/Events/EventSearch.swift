@@ -1,4 +1,4 @@
-import GRDB
+import SQLite
 
 /// The search for the next events of some instances. It reads as little of the log as it can.
 enum EventSearch {

@@ -1,7 +1,7 @@
-import GRDB
 import Glibc
 import Linux
 import SDKProtocol
+import SQLite
 
 /// The file beside the database with the generation of the state that was written last.
 ///

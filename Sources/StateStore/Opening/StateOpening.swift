@@ -1,11 +1,11 @@
 import Cryptography
-import GRDB
 public import SDKProtocol
+import SQLite
 
 /// The opening of the state in a directory. It runs on a thread that may block.
 struct StateOpening {
   let directory: StateDirectory
-  let connection: DatabaseQueue
+  let connection: DatabaseConnection
   let vault: Vault
   let meta: StoreMeta
   /// The problems that did not prevent the opening, for the journal.
@@ -13,7 +13,7 @@ struct StateOpening {
   /// The cause for which the state can only be read; `nil` if it can be written.
   private(set) var readOnlyCause: StoreOpenError?
   /// Opens the state again once its disk can be written.
-  let openAgain: @Sendable () throws(StoreOpenError) -> DatabaseQueue
+  let openAgain: @Sendable () throws(StoreOpenError) -> DatabaseConnection
 
   /// Opens the state. Replaces a damaged database by the newest good backup. A state whose disk can't be written is opened
   /// for reading.

@@ -1,13 +1,13 @@
 import Cryptography
-import GRDB
 import SDKProtocol
+import SQLite
 
 /// The unlocking of a state's database: opens it with its keys, migrates it to the current schema, and compares it with
 /// the records of its last use.
 struct StateUnlocking {
   /// An open state.
   struct Opened {
-    let connection: DatabaseQueue
+    let connection: DatabaseConnection
     let vault: Vault
     let master: SymmetricKey
     let stateID: String
@@ -30,7 +30,7 @@ struct StateUnlocking {
   let time: Timestamp
 
   /// Opens a state that was opened for reading, if its disk can be written now.
-  func openIfThereIsRoom() throws(StoreOpenError) -> DatabaseQueue {
+  func openIfThereIsRoom() throws(StoreOpenError) -> DatabaseConnection {
     if let shortage = DiskShortage.text(at: directory.path) { throw .unwritable("\(directory.path): \(shortage)") }
     return try open().connection
   }
@@ -68,7 +68,7 @@ struct StateUnlocking {
     }
   }
 
-  private func readable(_ db: Database, _ connection: DatabaseQueue) throws -> Opened? {
+  private func readable(_ db: Database, _ connection: DatabaseConnection) throws -> Opened? {
     let version = try StoreSchema.version(of: db)
     guard version == StoreSchema.version else { return nil }
     try StoreSchema.check(db)
@@ -83,7 +83,7 @@ struct StateUnlocking {
       restarts: try MetaTable.openings(db), copiedAt: nil, notice: nil)
   }
 
-  private func unlock(_ db: Database, _ connection: DatabaseQueue) throws -> Opened {
+  private func unlock(_ db: Database, _ connection: DatabaseConnection) throws -> Opened {
     let version = try StoreSchema.version(of: db)
     if version == 0, hasRemains, try !StoreSchema.beginsAnew(db) { throw StoreOpenError.corrupt(Self.lost) }
     let damaged = try StoreSchema.checkForReindexing(db)
@@ -103,12 +103,12 @@ struct StateUnlocking {
     guard let opened else { throw StoreOpenError.corrupt("no master key") }
     try GenerationRecord(in: directory).write(.init(stateID: opened.stateID, generation: MetaTable.generation(db)))
     // Removes old keys that a wipe before a crash left in the log. The writer retries if this fails.
-    _ = try? db.checkpoint(.truncate)
+    try? db.truncateLog()
     return opened
   }
 
   private func unlock(
-    _ db: Database, _ connection: DatabaseQueue, version: Int, _ known: MetaTable.Unlocked?
+    _ db: Database, _ connection: DatabaseConnection, version: Int, _ known: MetaTable.Unlocked?
   ) throws -> Opened {
     try StoreSchema.migrate(db, from: version)
     let master = known?.master ?? SymmetricKey()

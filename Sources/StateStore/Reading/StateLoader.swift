@@ -1,5 +1,5 @@
-import GRDB
 import SDKProtocol
+import SQLite
 
 /// The loading of all instances. Instances that do not open are quarantined one by one.
 struct StateLoader {

@@ -1,6 +1,6 @@
-import GRDB
 import JSONRPC
 import SDKProtocol
+import SQLite
 import Synchronization
 
 #if canImport(FoundationEssentials)

@@ -1,6 +1,6 @@
 import Dispatch
-import GRDB
 import SDKProtocol
+import SQLite
 import Synchronization
 
 /// A reader that works beside the writer, on a connection and a queue of its own.
@@ -8,7 +8,7 @@ import Synchronization
 /// The connection is used and closed only on the queue, so that it is never used after it was closed.
 final class StoreReader: Sendable {
   private let queue = DispatchQueue(label: "sdkd.store.reader")
-  private let connection = Mutex<DatabaseQueue?>(nil)
+  private let connection = Mutex<DatabaseConnection?>(nil)
 
   func open(at path: String) throws {
     let opened = try StoreConnection.reader(at: path)
@@ -16,12 +16,12 @@ final class StoreReader: Sendable {
   }
 
   /// Reads on a connection that is open already.
-  func use(_ opened: DatabaseQueue) { connection.withLock { $0 = opened } }
+  func use(_ opened: DatabaseConnection) { connection.withLock { $0 = opened } }
 
   /// Closes the connection, runs `body` while reads wait, and opens the connection again. If that fails, reads continue
   /// on the connection of `fallback`, or else fail until a later call succeeds.
   func whileClosed(
-    thenOpenAt path: String, orElse fallback: () -> DatabaseQueue?, _ body: () throws -> Void
+    thenOpenAt path: String, orElse fallback: () -> DatabaseConnection?, _ body: () throws -> Void
   ) throws {
     try queue.sync {
       closeConnection()

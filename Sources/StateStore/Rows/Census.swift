@@ -1,5 +1,5 @@
-import GRDB
 import SDKProtocol
+import SQLite
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

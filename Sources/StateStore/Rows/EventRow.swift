@@ -1,7 +1,7 @@
 import Cryptography
-import GRDB
 import JSONRPC
 import SDKProtocol
+import SQLite
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,4 @@
-import GRDB
+import SQLite
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

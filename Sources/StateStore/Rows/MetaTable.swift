@@ -1,6 +1,6 @@
 import Cryptography
-import GRDB
 import SDKProtocol
+import SQLite
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,5 +1,5 @@
 import Cryptography
-import GRDB
+import SQLite
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,8 +1,8 @@
-import GRDB
 import Glibc
 import JSONRPC
 import Linux
 import SDKProtocol
+import SQLite
 
 /// The creation of backups. It runs only on the writer's queue, so that no change is made meanwhile.
 struct BackupMaker {

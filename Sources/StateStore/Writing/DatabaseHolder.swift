@@ -1,7 +1,7 @@
-import GRDB
 import Glibc
 import Linux
 import Logging
+import SQLite
 
 /// The connections to one database, and their recovery after a failure.
 ///
@@ -11,16 +11,16 @@ final class DatabaseHolder {
   private let log: WriteAheadLog
   private let reader: StoreReader
   private let tuning: StoreTuning
-  private var connection: DatabaseQueue?
+  private var connection: DatabaseConnection?
   /// Opens a state that could only be read so far; `nil` once that has succeeded.
-  private var openAgain: (@Sendable () throws(StoreOpenError) -> DatabaseQueue)?
+  private var openAgain: (@Sendable () throws(StoreOpenError) -> DatabaseConnection)?
   /// The length in bytes to which the log must be cut before it is opened again; `nil` to leave it as it is.
   private var committedLength: Int?
 
   /// - Parameter openAgain: opens a state that can only be read now. `connection` is `nil` then.
   init(
-    directory: StateDirectory, connection: DatabaseQueue?, reader: StoreReader, tuning: StoreTuning,
-    openAgain: (@Sendable () throws(StoreOpenError) -> DatabaseQueue)? = nil
+    directory: StateDirectory, connection: DatabaseConnection?, reader: StoreReader, tuning: StoreTuning,
+    openAgain: (@Sendable () throws(StoreOpenError) -> DatabaseConnection)? = nil
   ) {
     self.directory = directory
     self.connection = connection

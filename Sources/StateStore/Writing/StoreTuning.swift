@@ -1,4 +1,4 @@
-import GRDB
+import SQLite
 
 /// The limits of the writer, and a hook for tests.
 struct StoreTuning: Sendable {

@@ -1,7 +1,7 @@
 import Dispatch
-import GRDB
 import Logging
 import SDKProtocol
+import SQLite
 import Synchronization
 
 /// The writer, which serializes changes and commits them in groups, one transaction and one fsync for each group.

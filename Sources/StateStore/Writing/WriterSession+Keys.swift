@@ -1,7 +1,7 @@
 import Cryptography
-import GRDB
 import JSONRPC
 import SDKProtocol
+import SQLite
 
 /// The writer's work on backups and keys, which runs between two transactions.
 extension WriterSession {
@@ -21,7 +21,7 @@ extension WriterSession {
 
   private func refusal(ofCopy error: any Error) -> SDKError {
     if StoreFailure.isDamage(error) { _ = failed(error) }
-    if let error = error as? DatabaseError, error.resultCode == .SQLITE_FULL {
+    if let error = error as? DatabaseError, error.resultCode == .full {
       return .storeUnavailable("The disk is full and no backup was made; free some space and try again.")
     }
     return .storeUnavailable("No backup could be made (\(StoreFailure.text(error))); look at the disk.")

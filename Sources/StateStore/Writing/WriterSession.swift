@@ -1,6 +1,6 @@
-import GRDB
 import Logging
 import SDKProtocol
+import SQLite
 
 /// The writer's handling of batches of changes and of a disk that fails.
 ///
@@ -125,7 +125,7 @@ final class WriterSession {
   private func emptyLog() throws {
     try database.use { db in
       try tuning.at(.emptyingLog, db)
-      try db.checkpoint(.truncate)
+      try db.truncateLog()
     }
     isLogToBeEmptied = false
   }

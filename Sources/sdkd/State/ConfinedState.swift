@@ -29,7 +29,6 @@ struct ConfinedState {
     defer { close(directory) }
     var information = stat()
     guard fstat(directory, &information) == 0 else { return nil }
-    StoreConnection.keepAll()
     let status =
       information.st_uid == 0
       ? Self.enter(directory) : cl_confine(directory, information.st_uid, information.st_gid)

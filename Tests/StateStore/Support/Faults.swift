@@ -1,4 +1,4 @@
-import GRDB
+import SQLite
 import Testing
 
 @testable import StateStore
@@ -8,7 +8,7 @@ final class Faults: Sendable {
   private struct Plan {
     var fails: @Sendable (StoreTuning.Moment) -> Bool = { _ in false }
     var remaining = 0
-    var error = DatabaseError(resultCode: .SQLITE_FULL)
+    var error = DatabaseError(resultCode: .full)
     var count = 0
   }
 
@@ -19,7 +19,7 @@ final class Faults: Sendable {
 
   /// Makes the next `times` operations fail at the moments for which `moment` returns true.
   func fail(
-    _ times: Int = .max, with code: ResultCode = .SQLITE_FULL,
+    _ times: Int = .max, with code: ResultCode = .full,
     at moment: @escaping @Sendable (StoreTuning.Moment) -> Bool
   ) {
     plan.update { plan in

@@ -1,7 +1,7 @@
 import Foundation
-import GRDB
 import JSONRPC
 import SDKProtocol
+import SQLite
 import Testing
 
 @testable import StateStore

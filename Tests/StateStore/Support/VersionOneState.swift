@@ -1,5 +1,5 @@
 import Foundation
-import GRDB
+import SQLite
 
 @testable import StateStore
 
@@ -23,9 +23,9 @@ enum VersionOneState {
     let path = directory.state + "/root.key"
     try Data(key).write(to: URL(fileURLWithPath: path))
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-    let queue = try DatabaseQueue(path: directory.database)
-    try queue.writeWithoutTransaction { db in try db.execute(sql: sql) }
-    try queue.close()
+    let connection = try DatabaseConnection(path: directory.database)
+    try connection.writeWithoutTransaction { db in try db.execute(sql: sql) }
+    try connection.close()
   }
 
   /// The database as printed by `sqlite3 .dump`.

@@ -1,9 +1,9 @@
 import Cryptography
 import DelegateBridge
 import Foundation
-import GRDB
 import JSONRPC
 import SDKProtocol
+import SQLite
 
 @testable import SDKInstances
 @testable import SDKKinds
@@ -27,7 +27,9 @@ extension FuzzTarget {
         require(deleted.bytes <= DeletedInstances.bytesPerEntry, "A deleted instance keeps \(deleted.bytes) bytes.")
       }
       require(
-        EventRow.open(["p": 1, "i": "u", "t": 0, "d": Data(input.bytes)], vault: sealed.vault) == nil, "Not sealed.")
+        EventRow.open(
+          Row([.integer(1), .text("u"), .integer(0), .blob(Data(input.bytes))]), vault: sealed.vault) == nil,
+        "Not sealed.")
     } catch let error as SealError {
       fatalError("Sealing fails: \(error.what)")
     } catch {
@@ -93,11 +95,11 @@ private struct SealedState {
     var open = try OpenInstance(empty, slot: 1, vault: vault)
     open.definition = definition
     open.identity = identity
-    let row: Row = [
-      "uuid": Self.uuid.description, "id": id.name, "created_at": Clock.now.secondsSince1970, "epoch": 0,
-      "storage_epoch": 0, "slot": 1, "definition": try open.sealedDefinition(), "identity": try open.sealedIdentity(),
-      "wrapped": open.key.wrapped, "anchor": try open.sealedAnchor(),
-    ]
+    let row = Row([
+      .text(Self.uuid.description), .text(id.name), .real(Clock.now.secondsSince1970), .integer(0), .integer(0),
+      .integer(1), .blob(try open.sealedDefinition()), .blob(try open.sealedIdentity()), .blob(open.key.wrapped),
+      .blob(try open.sealedAnchor()),
+    ])
     guard let stored = InstanceRow(row) else { fatalError("A row can't be read.") }
     return try OpenInstance(opening: stored, pushes: [], vault: vault).stored
   }
@@ -108,9 +110,9 @@ private struct SealedState {
     context.append(Clock.now)
     let key = DerivedKey.derive(from: Self.key, purpose: "events 0")
     let payload = try Seal.seal(head + [0x0A] + data, under: key, context)
-    let row: Row = [
-      "position": 1, "instance": Self.uuid.description, "time": Clock.now.secondsSince1970, "payload": payload,
-    ]
+    let row = Row([
+      .integer(1), .text(Self.uuid.description), .real(Clock.now.secondsSince1970), .blob(payload),
+    ])
     return EventRow.open(row, vault: vault)
   }
 }
