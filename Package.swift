@@ -31,8 +31,6 @@ extension Target.Dependency {
   static let arguments = product(name: "ArgumentParser", package: "swift-argument-parser")
   static let deque = product(name: "DequeModule", package: "swift-collections")
   static let heap = product(name: "HeapModule", package: "swift-collections")
-  static let grdb = product(name: "GRDB", package: "GRDB.swift")
-  static let grdbSQLite = product(name: "GRDBSQLite", package: "GRDB.swift")
   static let httpClient = product(name: "AsyncHTTPClient", package: "async-http-client")
   static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
   static let nioWebSocket = product(name: "NIOWebSocket", package: "swift-nio")
@@ -139,7 +137,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-system.git", from: "1.8.0"),
-    .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
     .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.0"),
     .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
