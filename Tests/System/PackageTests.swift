@@ -241,18 +241,11 @@ import Testing
     }
   }
 
-  @Test("The copyright file names the holders and licences of everything that is linked in")
-  func theCopyrightFileIsComplete() throws {
-    func text(_ path: String) throws -> String {
-      try String(contentsOf: MachineRoot.project.appendingPathComponent(path), encoding: .utf8)
-    }
-    let copyright = try text("Packaging/debian/copyright")
-    let pins = try text("Package.resolved").matches(of: /"identity" : "([^"]+)"/).map { String($0.1) }
-    #expect(pins.count > 10)
-    // Documentation plug-ins are not linked into the programs.
-    for name in pins where !name.contains("docc") {
-      #expect(copyright.contains("\n \(name)"), "\(name)")
-    }
+  @Test("The copyright file has the texts of the licences")
+  func theCopyrightFileHasTheLicences() throws {
+    let copyright = try String(
+      contentsOf: MachineRoot.project.appendingPathComponent("Packaging/debian/copyright"), encoding: .utf8)
+    // That each library is named is what `Packaging/release.d/spdx` checks (`ReleaseTests`).
     for text in [
       "Permission is hereby granted, free of charge", "Redistributions in binary form must reproduce",
       "Altered source versions must be plainly marked", "BoringSSL",
