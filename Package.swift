@@ -42,9 +42,11 @@ extension Target.Dependency {
 }
 
 /// A module and, where it has one, its test target of the same name.
+///
+/// - Parameter fuzzed: the files that are fuzzed; `nil` for all. The others are not compiled for the fuzzer.
 func module(
   _ name: String, _ dependencies: [Target.Dependency] = [], executable: Bool = false,
-  tests: [Target.Dependency]? = nil, resources: [Resource] = []
+  tests: [Target.Dependency]? = nil, resources: [Resource] = [], fuzzed: [String]? = nil
 ) -> [Target] {
   // The fuzzer links the programs as libraries, so their entry points must not be called `main`.
   let entry = ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "\(name)_main"]
@@ -54,7 +56,7 @@ func module(
       name: name, dependencies: dependencies + ["CStandardStreams"] + withoutLocales, exclude: ["README.md"],
       swiftSettings: settings)
     : .target(
-      name: name, dependencies: dependencies, exclude: ["README.md"],
+      name: name, dependencies: dependencies, exclude: ["README.md"], sources: fuzzing ? fuzzed : nil,
       swiftSettings: settings + (executable ? [.unsafeFlags(entry)] : []))
   guard let tests, !fuzzing, tested?.contains(name) != false else { return [target] }
   return [
@@ -222,7 +224,8 @@ let package = Package(
       tests: [
         "Concurrency", "Linux", "JSONRPC", "JSONRPCTransport", "SDKProtocol", "SDKClient", "SDKClientTesting",
         "JWTRules", "OpenMetrics", .arguments,
-      ])
+      ],
+      fuzzed: ["Audit/AuditEntry.swift", "Audit/LogLine.swift", "Text/TerminalText.swift"])
     + shared + (tested == nil ? checks : []),
   swiftLanguageModes: [.v6]
 )
