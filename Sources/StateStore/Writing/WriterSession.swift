@@ -79,24 +79,23 @@ final class WriterSession {
   }
 
   private func write(_ changes: [InstanceChange], _ db: Database) throws -> [Result<CommitResult, SDKError>] {
-    try db.beginTransaction(.immediate)
-    do {
+    var results: [Result<CommitResult, SDKError>] = []
+    var noted: [Removal] = []
+    var generation: UInt64?
+    try db.inTransaction(.immediate) {
       try tuning.at(.begun(changes: changes.count), db)
       let time = clock()
-      let removesKeys = changes.contains(where: \.removesKeys)
-      if removesKeys, let ended = removals?.takeEnded() { try RemovalTable.remove(ended, db) }
-      var noted: [Removal] = []
-      let generation = removesKeys ? try MetaTable.raiseGeneration(db) : nil
-      let results = try changes.map { try write($0, at: time, &noted, db) }
+      if changes.contains(where: \.removesKeys) {
+        if let ended = removals?.takeEnded() { try RemovalTable.remove(ended, db) }
+        generation = try MetaTable.raiseGeneration(db)
+      }
+      results = try changes.map { try write($0, at: time, &noted, db) }
       try tuning.at(.committing, db)
-      try db.commit()
-      raised = generation ?? raised
-      if !noted.isEmpty { removals?.note(noted) }
-      return results
-    } catch {
-      try? db.rollback()
-      throw error
+      return .commit
     }
+    raised = generation ?? raised
+    if !noted.isEmpty { removals?.note(noted) }
+    return results
   }
 
   private func write(
