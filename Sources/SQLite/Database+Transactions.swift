@@ -36,7 +36,7 @@ extension Database {
   }
 
   /// Runs `body` in a savepoint of the open transaction, or in a new transaction. What it has written is undone if
-  /// anything throws.
+  /// anything throws; if that fails, the whole transaction is.
   public func inSavepoint(_ body: () throws -> TransactionCompletion) throws {
     guard isInsideTransaction else { return try inTransaction(.immediate, body) }
     try run("SAVEPOINT step")
@@ -44,8 +44,14 @@ extension Database {
       { ((), try body()) },
       commit: { try run("RELEASE step") },
       rollback: {
-        try run("ROLLBACK TO step")
-        try run("RELEASE step")
+        do {
+          try run("ROLLBACK TO step")
+          try run("RELEASE step")
+        } catch {
+          // A caller that goes on would commit a part of what `body` has written.
+          try rollback()
+          throw error
+        }
       })
   }
 

@@ -73,6 +73,22 @@ import Testing
     #expect(try connection.integers() == [])
   }
 
+  @Test("A savepoint that can't be undone undoes the whole transaction")
+  func failedUndo() throws {
+    let connection = try memoryWithTable()
+    let found = try code {
+      try connection.write { db in
+        try? db.inSavepoint {
+          try db.execute(sql: "INSERT INTO item VALUES (1); RELEASE step")
+          throw Stop()
+        }
+        try db.execute(sql: "INSERT INTO item VALUES (2)")
+      }
+    }
+    #expect(found == .abort)
+    #expect(try connection.integers() == [])
+  }
+
   @Test("A full disk undoes the whole transaction, and the connection works again afterwards")
   func fullDisk() throws {
     let connection = try memoryWithTable()
