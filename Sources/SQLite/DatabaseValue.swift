@@ -30,7 +30,7 @@ extension DatabaseValueConvertible {
   public static func fetchOne(
     _ db: Database, sql: String, arguments: StatementArguments = []
   ) throws -> Self? {
-    try Row.fetchCursor(db, sql: sql, arguments: arguments).next().flatMap { Self(databaseValue: $0[0]) }
+    try Row.fetchOne(db, sql: sql, arguments: arguments).flatMap { Self(databaseValue: $0[0]) }
   }
 
   /// Returns the first column of all rows, without those of another type.

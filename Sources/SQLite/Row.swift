@@ -56,11 +56,12 @@ public struct Row {
 /// The statement is reset when the rows have ended or failed, or when neither the cursor nor a row of it is used.
 public final class RowCursor {
   fileprivate let statement: Statement
-  private var hasEnded = false
+  private var hasEnded = true
 
   fileprivate init(_ statement: Statement, _ arguments: StatementArguments) throws {
     self.statement = statement
     try statement.begin(arguments)
+    hasEnded = false
   }
 
   deinit { end() }
@@ -76,6 +77,13 @@ public final class RowCursor {
     }
     end()
     return nil
+  }
+
+  /// Ends the statement before its last row. Throws if SQLite can't commit what it has written.
+  fileprivate func finish() throws {
+    guard !hasEnded else { return }
+    hasEnded = true
+    try statement.finish()
   }
 
   private func end() {
@@ -98,7 +106,10 @@ extension Row {
 
   /// Returns the first row; `nil` if there is none.
   public static func fetchOne(_ statement: Statement, arguments: StatementArguments = []) throws -> Row? {
-    try fetchCursor(statement, arguments: arguments).next()?.copy()
+    let cursor = try fetchCursor(statement, arguments: arguments)
+    let row = try cursor.next()?.copy()
+    try cursor.finish()
+    return row
   }
 
   /// Returns the first row; `nil` if there is none.

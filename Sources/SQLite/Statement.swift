@@ -10,7 +10,7 @@ import CSQLite
 public final class Statement {
   private let database: Database
   private var handle: OpaquePointer?
-  /// Whether it has begun and was not reset since. Another user would end it.
+  /// Whether it has begun and was not reset since. Another use would end that one, and is refused.
   private(set) var isInUse = false
 
   init(_ handle: OpaquePointer, of database: Database) {
@@ -51,7 +51,7 @@ public final class Statement {
   /// Binds the arguments, so that the next step is the first one.
   func begin(_ arguments: StatementArguments) throws {
     guard let handle else { throw DatabaseError.closed }
-    reset()
+    guard !isInUse else { throw DatabaseError(resultCode: .misuse, message: "the statement is in use") }
     try database.checkTransaction()
     if database.refusesWrites, sqlite3_stmt_readonly(handle) == 0 { throw DatabaseError(resultCode: .readOnly) }
     guard arguments.count == argumentCount else {
@@ -78,13 +78,21 @@ public final class Statement {
     throw database.error(code)
   }
 
-  /// Ends the statement, which releases its locks and the arguments. The error of the last step is returned again by
-  /// SQLite and was thrown already.
-  func reset() {
+  /// Ends the statement, which releases its locks and the arguments. Returns SQLite's code: that of the last step, or
+  /// of a commit that followed a row.
+  @discardableResult
+  func reset() -> Int32 {
     isInUse = false
-    guard let handle else { return }
-    sqlite3_reset(handle)
+    guard let handle else { return SQLITE_OK }
+    let code = sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
+    return code
+  }
+
+  /// Ends the statement after a row. Throws if SQLite can't commit what it has written.
+  func finish() throws {
+    let code = reset()
+    guard code == SQLITE_OK else { throw database.error(code) }
   }
 
   // MARK: Values

@@ -89,6 +89,33 @@ import Testing
     }
   }
 
+  @Test("A statement in use refuses another use")
+  func secondUse() throws {
+    try DatabaseConnection().read { db in
+      let statement = try db.cachedStatement(sql: "SELECT ? UNION SELECT 9")
+      let rows = try Row.fetchCursor(statement, arguments: [4])
+      #expect(try code { _ = try Row.fetchOne(statement, arguments: [5]) } == .misuse)
+      #expect(try code { try statement.execute(arguments: [5]) } == .misuse)
+      #expect(try rows.next()?.integer(0) == 4)
+      #expect(try rows.next()?.integer(0) == 9)
+    }
+  }
+
+  @Test("A write that SQLite can't commit after its first row is an error")
+  func failureAfterARow() throws {
+    try DatabaseConnection().writeWithoutTransaction { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE one (id INTEGER PRIMARY KEY);
+          CREATE TABLE two (one REFERENCES one (id) DEFERRABLE INITIALLY DEFERRED);
+          """)
+      let sql = "INSERT INTO two VALUES (1) RETURNING one"
+      #expect(try code { _ = try Row.fetchOne(db, sql: sql) } == .constraint)
+      #expect(try code { _ = try Int.fetchOne(db, sql: sql) } == .constraint)
+      #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM two") == 0)
+    }
+  }
+
   @Test("Many different texts are forgotten again")
   func bound() throws {
     try DatabaseConnection().read { db in
