@@ -11,7 +11,7 @@ static inline int csqlite_refuse_quoted_texts(sqlite3 *database) {
   return sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, (int *)0);
 }
 
-// Both copy the bytes. SQLite takes a null pointer for NULL, also where nothing is empty.
+// Both copy the bytes. An empty value may have a null pointer here, which SQLite would take for NULL.
 static inline int csqlite_bind_text(sqlite3_stmt *statement, int index, const void *bytes, size_t count) {
   const char *text = bytes ? (const char *)bytes : "";
   return sqlite3_bind_text64(statement, index, text, count, SQLITE_TRANSIENT, SQLITE_UTF8);

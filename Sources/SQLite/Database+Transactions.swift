@@ -14,16 +14,16 @@ extension Database {
   }
 
   /// Whether a transaction is open.
-  public var isInsideTransaction: Bool { handle.map { sqlite3_get_autocommit($0) == 0 } ?? false }
+  var isInsideTransaction: Bool { handle.map { sqlite3_get_autocommit($0) == 0 } ?? false }
 
-  public func beginTransaction(_ kind: TransactionKind = .immediate) throws {
+  func beginTransaction(_ kind: TransactionKind = .immediate) throws {
     try run(kind == .immediate ? "BEGIN IMMEDIATE" : "BEGIN DEFERRED")
   }
 
-  public func commit() throws { try run("COMMIT") }
+  func commit() throws { try run("COMMIT") }
 
   /// Rolls back the transaction; does nothing if SQLite has done so already, as it does on a full disk.
-  public func rollback() throws {
+  func rollback() throws {
     if isInsideTransaction { try run("ROLLBACK") }
   }
 

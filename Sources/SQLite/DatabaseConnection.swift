@@ -2,7 +2,8 @@ import Glibc
 
 /// A connection to a database, which one thread at a time uses.
 ///
-/// Other threads wait. A use within a use, on the same thread, throws `misuse`: it would wait for itself.
+/// Other threads wait. A use blocks its thread, which must not be one of tasks or of an event loop. A use within a use,
+/// on the same thread, throws `misuse`: it would wait for itself.
 public final class DatabaseConnection: @unchecked Sendable {
   private let database: Database
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
