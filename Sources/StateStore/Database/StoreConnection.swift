@@ -62,7 +62,9 @@ enum StoreConnection {
   /// Opens a database that has no write-ahead log and that nobody changes, also where no file can be created.
   static func immutable(at path: String) throws -> DatabaseConnection {
     let escaped = path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
-    return try reader(at: "file:\(escaped)?immutable=1")
+    // An empty host before the path. Otherwise the start of a path with two slashes would be the name of a host.
+    let start = path.hasPrefix("/") ? "file://" : "file:"
+    return try reader(at: "\(start)\(escaped)?immutable=1")
   }
 
   /// Opens the connection that reads beside the writer, without waiting for its commits.
