@@ -130,4 +130,19 @@ extension EventHub {
       if item.isPaused { table.setPhase(.paused, of: subscription) } else { activate(subscription.id) }
     }
   }
+
+  /// Stops delivery to the subscriptions that were adopted while the state could not be used. The instances and the
+  /// access rules decide who sees events, and come into force later.
+  func holdBack() {
+    for subscription in table.all where subscription.phase == .live {
+      table.setPhase(.waiting, of: subscription)
+      heldBack.append(subscription.id)
+    }
+  }
+
+  /// Continues the subscriptions that `begin` has held back.
+  func catchUp() {
+    for id in heldBack { activate(id) }
+    heldBack = []
+  }
 }

@@ -16,6 +16,8 @@ public actor EventHub {
 
   var table = SubscriptionTable()
   var handedCursors: HandedCursors
+  /// The adopted subscriptions that wait for `catchUp`, by their numbers.
+  var heldBack: [UInt64] = []
   private nonisolated let inbox: EventInbox
   /// The time to wait for a missing event, when later ones are known, before it is read from the store.
   private let patience: Duration
@@ -69,6 +71,7 @@ public actor EventHub {
   public func begin() async throws(SDKError) {
     told = try await store.newestPosition()
     inbox.begin(after: told)
+    holdBack()
   }
 
   /// Returns as soon as the actor runs this call. The watchdog uses it as a health probe.

@@ -42,6 +42,13 @@ public final class InstanceHost: Sendable {
     await restore(state)
   }
 
+  /// Lets calls run, because every instance is restored and the access rules are in force. Continues the subscriptions
+  /// that waited for it.
+  public func serve() async {
+    registry.availability.serve()
+    await environment.events.catchUp()
+  }
+
   /// Restores the instances of the store. An instance that can't be made from its rows is quarantined, without effect
   /// on the others.
   private func restore(_ state: StoredState) async {

@@ -68,7 +68,7 @@ actor Reloader {
     // Calls wait during the start anyway, but a name service that does not respond must not delay them for long.
     parts.names.refresh(parts.registry.namesInUse)
     await parts.names.settle(within: Self.patienceWithNames)
-    parts.registry.availability.serve()
+    await files.host.serve()
     await parts.updateAdmission()
     await report.ready(outcome)
   }
@@ -88,11 +88,13 @@ actor Reloader {
       throw ConfigurationMistake.refusal(loaded.mistakes)
     }
     if let stateFailure { throw stateFailure }
-    if !isRestored { try await files.host.restore() }
+    let isStart = !isRestored
+    if isStart { try await files.host.restore() }
     let problems = await parts.use(loaded.configuration)
     let outcome = await apply(loaded, problems)
     parts.names.refresh(parts.registry.namesInUse)
-    parts.registry.availability.serve()
+    if isStart { await parts.names.settle(within: Self.patienceWithNames) }
+    await files.host.serve()
     await parts.updateAdmission()
     report.reloaded(outcome)
     return DaemonReload.Result(

@@ -98,4 +98,34 @@ struct HandedSubscriptionsTests {
       withExtendedLifetime((former, next)) {}
     }
   }
+
+  @Test("Subscriptions that are adopted before the state can be used deliver the events of the meantime later")
+  func degradedStart() async throws {
+    let clock = ManualClock()
+    let store = InMemoryStateStore(clock: { clock.now })
+    var state = JSON.null
+    try await World.run(store: store) { world in
+      let desk = try await world.instance()
+      let session = world.session()
+      _ = try await world.call("events.subscribe", on: session).get()
+      state = try #require(await world.gateway.handOver(session))
+      try await desk.signIn("alice#1")
+    }
+    try await World.run(store: store, isReady: false, restores: false) { world in
+      let session = world.session()
+      let link = try #require(session.link as? FakeLink)
+      await world.gateway.adopt(state, session)
+      try await eventually("the store was read") { await world.hub.phases == [.live] }
+      try await world.host.restore()
+      #expect(await world.hub.phases == [.waiting])
+      await world.host.serve()
+      try await eventually("the event is delivered") { link.eventTypes.contains("userLoggedIn") }
+      #expect(link.eventTypes.count { $0 == "userLoggedIn" } == 1)
+      #expect(link.notifications("events.gap").isEmpty)
+    }
+  }
+}
+
+extension EventHub {
+  fileprivate var phases: [Subscription.Phase] { table.all.map(\.phase) }
 }

@@ -85,8 +85,8 @@ final class World: Sendable {
     store: InMemoryStateStore? = nil, policy: AuthenticationPolicy = .samples[0],
     access: AccessPolicy = AccessPolicy(names: AccessPolicyTests.Names()), grace: Duration = .zero,
     replyTime: Duration = .seconds(60), limits: SubscriptionLimits = SubscriptionLimits(), isReady: Bool = true,
-    patience: Duration = .seconds(5), commitGate: Gate? = nil, wipeGate: Gate? = nil, reads: HeldReads.Gates? = nil,
-    _ test: (World) async throws -> Void
+    restores: Bool = true, patience: Duration = .seconds(5), commitGate: Gate? = nil, wipeGate: Gate? = nil,
+    reads: HeldReads.Gates? = nil, _ test: (World) async throws -> Void
   ) async throws {
     let world = World(
       store: store, policy: policy, access: access, grace: grace, replyTime: replyTime, limits: limits,
@@ -98,8 +98,8 @@ final class World: Sendable {
         world.bridge.openAll()
         world.operations.finish()
       }
-      try await world.host.restore()
-      if isReady { world.registry.availability.serve() }
+      if restores { try await world.host.restore() }
+      if isReady { await world.host.serve() }
       try await test(world)
     }
   }
