@@ -54,8 +54,9 @@ extension EventHub {
       return pause(subscription)
     }
     subscription.isCompared = true
-    // The store has this position, although its event was not reported to the hub yet.
-    if start.position >= limit { return table.setPhase(.live, of: subscription) }
+    // The store has this position, although its event was not reported to the hub yet. Events that were delivered to
+    // others during the read are passed next.
+    if start.position >= self.told { return table.setPhase(.live, of: subscription) }
     let events = page.events.filter { $0.position <= limit }.map { EventText($0, cursors: cursors) }
     if await pass(events, to: subscription.id) {
       subscription.place.position = max(start.position, min(page.reached, limit))
