@@ -60,17 +60,22 @@ extension ConnectionCore {
     guard var requests = kept else { return }
     kept = nil
     requests.settled(nil)
-    for request in requests.remove(where: { _ in true }) { request.call?.refused(with: request.refusal) }
+    for request in requests.remove(where: { _ in true }) { report(request) }
   }
 
   private func refuse(_ requests: [KeptRequests.Request]) {
     for kept in requests {
-      if let call = kept.call {
-        call.refused(with: kept.refusal)
-      } else if kept.destination != .discarded {
-        program?.refused(kept.request, with: kept.refusal)
-      }
+      report(kept)
       answer(kept.request.id, .failure(kept.refusal), to: kept.destination)
+    }
+  }
+
+  /// Reports that a kept request runs nowhere, also after the connection has ended.
+  private func report(_ kept: KeptRequests.Request) {
+    if let call = kept.call {
+      call.refused(with: kept.refusal)
+    } else if kept.destination != .discarded {
+      handler?.refused(kept.request, with: kept.refusal)
     }
   }
 
