@@ -192,7 +192,7 @@ import Testing
       try await machine.eventually("the client's answers are not read", "test -e /srv/asked/full")
       var (quiet, busy) = (Durations(), Durations())
       for _ in 0..<7 {
-        // Each daemon asks anew for the call that it continues.
+        // A call that is continued asks its provider again after each restart.
         try await machine.eventually("the provider is asked", "rm /srv/asked/now")
         quiet.add(try await machine.restart(1, sdkctl: "true", by: "systemctl restart sdkd@quiet.service"))
         busy.add(try await machine.restart(1, sdkctl: "true", by: "systemctl restart sdkd@busy.service"))

@@ -136,6 +136,7 @@ extension ServerRun {
   private func continuePrograms(of adopted: [Adopted], within time: Duration) async -> [Adopted] {
     let (done, continuation) = AsyncStream.makeStream(of: Void.self)
     let continued = Mutex(0)
+    // Not a child of this task, which must not wait longer than the time for a program that hangs.
     let work = Task {
       for connection in adopted where !Task.isCancelled {
         await connection.program.adopt(connection.handed.program)

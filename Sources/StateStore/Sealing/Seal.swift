@@ -8,7 +8,7 @@ import SDKProtocol
   import Foundation
 #endif
 
-/// What is sealed on disk: AES-GCM, with additional data that says what it is and whose.
+/// Sealed values of a database: AES-GCM. Their additional data says which column they are of, and whose.
 enum Seal {
   /// The number of bytes by which a sealed value is longer than the plain one.
   static let overhead = AESGCM.overhead

@@ -17,7 +17,7 @@ final class HandOver: Sendable {
   private struct Contents {
     var isRequested = false
     var bag: OwnedDescriptor?
-    /// What the former daemon has left, without its connections; `nil` if it left no bag.
+    /// The contents of the former daemon's bag, without the connections; `nil` if it left no bag.
     var found: Found?
     /// The number of the connections that `receive` has returned.
     var received = 0
@@ -92,7 +92,7 @@ final class HandOver: Sendable {
 
   // MARK: Unpacking
 
-  /// What was found in a bag.
+  /// The contents of a bag that could be read, and the number of those that could not.
   struct Found {
     /// The connections to continue.
     var connections: [HandedConnection] = []

@@ -66,7 +66,7 @@ struct SubreaperSweepTests {
       let processes = Processes(children: Array(repeating: (start: .max, run: tag), count: 8), others: others)
       let found = processes.leftovers(running)
       #expect(found.children.isEmpty)
-      // One read shows whether the kernel has lists. Each list is read, and two files of each child.
+      // One read tells whether the kernel lists the children of a thread. Each list is read, and two files of each child.
       #expect(found.reads == 1 + Processes.threads + 2 * 8)
     }
   }

@@ -5,7 +5,7 @@ import JSONRPC
 struct RawConnections {
   private let program: HostProgram
 
-  /// What happened to the connections.
+  /// The counts at the end: calls, failures, closed connections and events.
   struct Outcome: Decodable, CustomStringConvertible {
     /// The number of connections that the daemon has closed.
     let closed: Int

@@ -107,7 +107,7 @@ struct UserAllowancesTests {
       #expect(reason(admit(2, next, at: now)) == nil)
       #expect(reason(admit(1, next, at: now + second)) == nil)
     }
-    // After that time, nobody is remembered.
+    // A minute later all buckets would be full again, and no user is kept.
     let later = table(2)
     later.adopt(former.usedRates(at: now), at: now + 60 * second)
     #expect(later.counts.users == 0)
