@@ -229,9 +229,8 @@ import Testing
     #expect(try desk.state(on: later) == "authenticated")
   }
 
-  @Test("A login that waits for a logout at the vendor is not sent any more")
-  func queuedLogin() throws {
-    let desk = try Desk.openForDrain()
+  /// Begins a logout, and on another connection a login that waits for it. Returns the connections and the ids of both calls.
+  private func beginQueuedLogin(_ desk: Desk) throws -> (Line, Int, Line, Int) {
     let line = try desk.connect()
     try desk.create("desk", on: line)
     try desk.logIn(on: line)
@@ -242,6 +241,13 @@ import Testing
     let login = other.begin("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("bob"))])
     // A later answer on the connection shows that the login was accepted.
     try other.call("daemon.info")
+    return (line, logout, other, login)
+  }
+
+  @Test("A login that waits for a logout at the vendor is not sent any more")
+  func queuedLogin() throws {
+    let desk = try Desk.openForDrain()
+    let (line, logout, other, login) = try beginQueuedLogin(desk)
     try desk.timedStop()
     #expect(try line.answer(logout)["result"]?["backendInformed"] == true)
     #expect(try other.answer(login)["error"]?["data"]?["reason"] == "shuttingDown")
@@ -254,16 +260,7 @@ import Testing
   @Test("A login that waits for a logout is sent once by the next daemon, and has one record in the audit")
   func queuedLoginIsHandedOver() throws {
     let desk = try Desk.openForDrain()
-    let line = try desk.connect()
-    try desk.create("desk", on: line)
-    try desk.logIn(on: line)
-    try Self.delay("POST /v2/apps/*/appusers/*/logout", desk)
-    let logout = line.begin("messaging.logoutUser", ["instance": "desk"])
-    try eventually("the logout is at the vendor") { try desk.vendor.count("POST", "/logout") == 1 }
-    let other = try desk.connect()
-    let login = other.begin("messaging.loginUser", ["instance": "desk", "jwt": .string(try Vendor.mint("bob"))])
-    // A later answer on the connection shows that the login was accepted.
-    try other.call("daemon.info")
+    let (line, logout, other, login) = try beginQueuedLogin(desk)
     try desk.replace()
     #expect(try line.answer(logout)["result"]?["backendInformed"] == true)
     #expect(try other.answer(login)["result"] != nil)
