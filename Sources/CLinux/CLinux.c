@@ -74,7 +74,7 @@ static int next_change(int epoll, int milliseconds) {
   }
 }
 
-int cl_end_and_await_peer(int fd, int milliseconds) {
+int cl_end_and_await_peer(int fd, int stop, int milliseconds) {
   int epoll = epoll_create1(EPOLL_CLOEXEC);
   struct epoll_event event = {.events = EPOLLET};
   int status = epoll < 0 ? -errno : result(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
@@ -82,7 +82,11 @@ int cl_end_and_await_peer(int fd, int milliseconds) {
   if (status == 0) status = next_change(epoll, 0);
   shutdown(fd, SHUT_RDWR);
   // Afterwards poll always reports a hang-up. An edge-triggered epoll reports it again when the peer closes.
-  if (status == 0 && next_change(epoll, 0) >= 0) status = next_change(epoll, milliseconds);
+  if (status == 0 && next_change(epoll, 0) >= 0) {
+    struct epoll_event end = {.events = EPOLLIN};
+    status = result(epoll_ctl(epoll, EPOLL_CTL_ADD, stop, &end));
+    if (status == 0) status = next_change(epoll, milliseconds);
+  }
   if (epoll >= 0) close(epoll);
   return status;
 }

@@ -199,8 +199,8 @@ import Testing
       }
       let ratio = quiet.ratio(of: busy.median)
       print("Restart: \(quiet); with a hung provider and a client that reads nothing: \(busy), \(ratio) ×, goal 1.5 ×.")
-      // The rest is for a busy machine.
-      #expect(ratio <= 2.5, "quiet: \(quiet); busy: \(busy)")
+      // The rest is for a busy machine. A wait for the provider to end, of a quarter of a second, would exceed 2.
+      #expect(ratio <= 2, "quiet: \(quiet); busy: \(busy)")
       let status = try await machine.sh("sdkctl --tenant busy status").output
       #expect(status.contains("Connections of the former daemon: 2 kept") && !status.contains(" kept, "), "\(status)")
     }

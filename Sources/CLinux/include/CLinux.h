@@ -30,8 +30,8 @@ int cl_peer_groups(int fd, gid_t *_Nullable groups, size_t *count);
 int cl_peer_pidfd(int fd);
 
 /// Ends both directions of a connected unix stream socket, and waits until the peer closes its end, as it does when it
-/// ends. 1: it has; 0: not within the time.
-int cl_end_and_await_peer(int fd, int milliseconds);
+/// ends, or until `stop` is readable. 1: one of both; 0: neither within the time.
+int cl_end_and_await_peer(int fd, int stop, int milliseconds);
 
 // MARK: Descriptors in messages
 

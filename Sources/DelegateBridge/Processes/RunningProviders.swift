@@ -23,7 +23,8 @@ final class RunningProviders: Sendable {
   /// The time between SIGTERM and SIGKILL when the daemon stops.
   static let stopGrace = Duration.milliseconds(100)
 
-  /// Ends all runs in progress, and those that begin later, because the daemon stops.
+  /// Ends all runs of commands, those in progress and later ones, because the daemon stops. Runs of units that are
+  /// cancelled no longer wait for their programs.
   func endAll() { _ = withUnsafeBytes(of: UInt64(1)) { write(stop, $0.baseAddress, $0.count) } }
 
   /// Waits until all runs have ended, at most two seconds. After `endAll` that takes longer only if the kernel can't end

@@ -46,8 +46,8 @@ struct UnitExchange {
       return ProviderRun(ending: isCancelled() ? .cancelled : error.ending)
     }
     let run = exchange()
-    // The program still runs, and counts as a run until it has ended.
-    if !hasEnded { _ = cl_end_and_await_peer(socket.raw, Self.patience) }
+    // The program still runs, and counts as a run until it has ended or the daemon stops.
+    if !hasEnded { _ = cl_end_and_await_peer(socket.raw, RunningProviders.shared.stop, Self.patience) }
     return run
   }
 

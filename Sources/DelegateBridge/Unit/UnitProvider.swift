@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// The daemon connects to the unit's socket, writes the question and closes its side. It then reads the program's
 /// output and exit status (`ProviderReply`). When the time is over it shuts the connection down, the wrapper in the
-/// unit ends the program, and the run lasts until that has happened.
+/// unit ends the program, and the run lasts until that has happened. When the daemon stops, the run does not wait for it.
 struct UnitProvider: ProviderRunning {
   /// The folder with a socket for each unit.
   var sockets: String
