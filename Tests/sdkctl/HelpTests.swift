@@ -78,6 +78,40 @@ struct HelpTests {
     }
   }
 
+  /// The words of each verb, of each group of verbs, and of the verbs in it.
+  static let paths: [[String]] = CommandRoot.configuration.subcommands.flatMap { verb -> [[String]] in
+    let name = verb.configuration.commandName ?? "?"
+    return [[name]] + verb.configuration.subcommands.map { [name, $0.configuration.commandName ?? "?"] }
+  }
+
+  @Test("Every verb prints the same help for --help, -h and help VERB", arguments: paths)
+  func sameHelp(_ path: [String]) async {
+    #expect(await run.status(path + ["--help"]) == 0)
+    let name = path.joined(separator: " ")
+    #expect(run.output.contains("\nUsage: sdkctl \(name) "), "\(run.output)")
+    let lines = [path + ["-h"], ["help"] + path, ["--socket", "/x"] + path + ["--help"], path + ["--json", "--help"]]
+    for line in lines {
+      let other = Run()
+      #expect(await other.status(line) == 0, "\(line)")
+      #expect(other.output == run.output, "\(line)")
+      #expect(other.errors.isEmpty && other.calls.isEmpty, "\(line)")
+    }
+  }
+
+  @Test("The help of a word that is no verb is an error", arguments: ["--help", "-h"])
+  func noHelp(_ option: String) async {
+    #expect(await run.status("metrics", option) == 2)
+    #expect(run.errors.contains("sdkctl has no verb metrics."), "\(run.errors)")
+    #expect(run.errors.contains("hint: sdkctl top shows the metrics"), "\(run.errors)")
+    #expect(run.output.isEmpty)
+    let bare = Run()
+    #expect(await bare.status("metrics") == 2)
+    #expect(bare.errors == run.errors)
+    let inner = Run()
+    #expect(await inner.status("key", "inti", option) == 2)
+    #expect(inner.errors.contains("did you mean init?") && inner.output.isEmpty, "\(inner.errors)")
+  }
+
   @Test("The help of login has what each kind reads, which is the example of the contract")
   func loginInput() async throws {
     #expect(await run.status("login", "--help") == 0)

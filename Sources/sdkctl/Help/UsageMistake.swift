@@ -1,8 +1,14 @@
 import ArgumentParser
 import JSONRPC
+import SDKProtocol
 
 /// The failure for a command line that the parser refuses, with the nearest word that it knows.
 enum UsageMistake {
+  /// Hints for words that people take for a verb, and that no verb is near.
+  private static let otherWays = [
+    "metrics": "sdkctl top shows the metrics, and sdkctl call \(DaemonMetrics.name) prints them"
+  ]
+
   /// Returns the failure for arguments that the parser refused: a verb that does not exist, else an invalid value.
   ///
   /// - Parameter message: the parser's own message.
@@ -26,9 +32,10 @@ enum UsageMistake {
       }
       let names = known.compactMap { $0.configuration.commandName }
       if command == CommandRoot.self, word == "help" || word.hasPrefix("---") { return nil }
+      let near = word.nearest(in: names).map { "did you mean \($0)?" } ?? otherWays[word]
       return .usage(
         "\(path) has no \(path == "sdkctl" ? "verb" : "command") \(word).",
-        hints: (word.nearest(in: names).map { ["did you mean \($0)?"] } ?? [])
+        hints: (near.map { [$0] } ?? [])
           + (names.count > 6 ? [] : ["it has \(names.joined(separator: ", "))"]) + ["see \(path) --help"])
     }
     return nil

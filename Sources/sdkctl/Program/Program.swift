@@ -99,9 +99,8 @@ enum Program {
       try output.text(text + "\n")
       return 0
     }
-    if arguments.first == "help", let failure = UsageMistake.unknownCommand(arguments) {
-      return report(failure, arguments, errors)
-    }
+    // The parser shows the help of sdkctl for words that it does not know.
+    if let failure = UsageMistake.unknownCommand(arguments) { return report(failure, arguments, errors) }
     let words = arguments.prefix { !$0.hasPrefix("-") }
     let page = HelpPage(for: Array(words.first == "help" ? words.dropFirst() : words), width: output.width)
     try output.text(page.text)
