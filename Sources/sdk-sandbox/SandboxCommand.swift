@@ -3,8 +3,23 @@ import Dispatch
 import Foundation
 import SandboxServer
 
-/// `sdk-sandbox`: the development server that imitates the vendors.
+/// The entry point of the process.
 @main
+enum Program {
+  /// Runs the command as a task with the usual priority.
+  ///
+  /// An asynchronous `main` would have a higher priority. libdispatch lowers the nice value of its threads for that, and
+  /// logs each time that the system does not allow it, as for every user but root.
+  static func main() {
+    Task(priority: .medium) { @MainActor in
+      await SandboxCommand.main()
+      exit(EXIT_SUCCESS)
+    }
+    dispatchMain()
+  }
+}
+
+/// `sdk-sandbox`: the development server that imitates the vendors.
 struct SandboxCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sdk-sandbox",

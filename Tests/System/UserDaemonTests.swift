@@ -37,6 +37,8 @@ import Testing
       try await machine.sh("\(alice) \(line) && \(alice) systemctl --user is-active sdkd.service")
       // The system's daemon does not have these instances.
       #expect(try await machine.sh("\(alice) sdkctl --system list -o json").output == "[]\n")
+      let journal = try await machine.journal("-o cat _UID=$(id -u alice)") { !$0.isEmpty }
+      #expect(!journal.contains("thread priority"), "a line of each sdkctl that tells nobody anything: \(journal)")
     }
   }
 }

@@ -1,15 +1,24 @@
 import ArgumentParser
+import Dispatch
 import Glibc
 import SDKClient
 
 /// The entry point of the process: turns arguments into an exit status.
 @main
 enum Program {
-  static func main() async {
+  /// Runs the command line as a task with the usual priority.
+  ///
+  /// An asynchronous `main` would have a higher priority. libdispatch lowers the nice value of its threads for that, and
+  /// logs each time that the system does not allow it, as for every user but root.
+  static func main() {
     // A reader that ends early (`| head`) is noticed when writing fails.
     signal(SIGPIPE, SIG_IGN)
     let arguments = Array(CommandLine.arguments.dropFirst())
-    exit(await run(arguments, output: .standardOutput, errors: .standardError))
+    Task(priority: .medium) { @MainActor in
+      let status = await run(arguments, output: .standardOutput, errors: .standardError)
+      exit(status)
+    }
+    dispatchMain()
   }
 
   /// Runs a command line and returns its exit status.
