@@ -14,9 +14,11 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -361,13 +363,24 @@ int cl_mlock_secret_page(size_t size, void **page) {
     return -error;
   }
   *page = memory;
-  return mlock(memory, size) < 0 ? 1 : 0;
+  if (mlock(memory, size) == 0) return 0;
+  int error = errno;
+  struct rlimit limit;
+  // The kernel's error for a limit of nothing is EPERM, as that of a filter of system calls.
+  int is_zero = getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == 0;
+  return is_zero ? ENOMEM : error;
 }
 
 int cl_erase_secret_page(void *page, size_t size) {
   if (page == NULL) return 0;
   explicit_bzero(page, size);
   return result(munmap(page, size));
+}
+
+int cl_has_swap(void) {
+  struct sysinfo info;
+  if (sysinfo(&info) < 0) return -errno;
+  return info.totalswap > 0 ? 1 : 0;
 }
 
 void cl_erase(void *bytes, size_t size) {

@@ -101,9 +101,7 @@ public final class SQLiteStateStore: StateStore {
     writer.beginSweeps()
     writer.beginRemovals()
     for problem in opened.problems { logger.error("\(problem)") }
-    if !opened.vault.isLocked {
-      logger.warning("Keys could be swapped to disk: RLIMIT_MEMLOCK is too low; raise it or disable swap.")
-    }
+    if let warning = SwapWarning.text(lockError: opened.vault.lockError) { logger.warning("\(warning)") }
   }
 
   /// Returns once `stop` was called or the task was cancelled, and every accepted change is completed.

@@ -96,4 +96,12 @@ struct StateAccessTests {
     let mistaken = try desk.connect().failure("instance.list")
     #expect(mistaken.reason == "storeUnavailable" && mistaken.data["retryable"] == false)
   }
+
+  @Test("A daemon that may lock no memory warns of swap space only where there is some")
+  func noLockedMemory() throws {
+    let desk = try desk()
+    try desk.start(environment: ["STATE_DIRECTORY": desk.state.path], uid: 65534, before: "ulimit -l 0")
+    let swaps = try String(contentsOfFile: "/proc/swaps", encoding: .utf8).split(separator: "\n").dropFirst()
+    #expect(desk.logs.contains("RLIMIT_MEMLOCK is too low") == !swaps.isEmpty, "\(desk.logs)")
+  }
 }

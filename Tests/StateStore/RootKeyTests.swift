@@ -133,4 +133,15 @@ import Testing
     try directory.restore("copy")
     #expect(try await opens(directory, .credential(key(1)), sample))
   }
+
+  @Test("Keys that are not locked in memory are worth a warning only where swap space is, and it says the cause")
+  func swapWarning() throws {
+    for error in [0, ENOMEM, EPERM] { #expect(SwapWarning.text(lockError: error, hasSwap: false) == nil) }
+    #expect(SwapWarning.text(lockError: 0, hasSwap: true) == nil)
+    let limit = try #require(SwapWarning.text(lockError: ENOMEM, hasSwap: true))
+    #expect(limit.contains("RLIMIT_MEMLOCK is too low") && limit.contains("LimitMEMLOCK="))
+    let refusal = try #require(SwapWarning.text(lockError: EPERM, hasSwap: true))
+    #expect(refusal.contains("does not permit") && refusal.contains("mlock: Operation not permitted"))
+    #expect(!refusal.contains("RLIMIT_MEMLOCK"))
+  }
 }

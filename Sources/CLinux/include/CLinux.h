@@ -143,12 +143,16 @@ int cl_timerfd_read(int fd);
 // MARK: Memory for secrets
 
 /// Maps zeroed memory that is not swapped, not in core dumps and empty in a forked child.
-/// 0: as said; 1: mapped, but RLIMIT_MEMLOCK or the kernel refused to lock it, so it could be swapped.
+/// 0: as said. A positive error number: mapped, but not locked, so it could be swapped. It is ENOMEM if RLIMIT_MEMLOCK is
+/// too low.
 /// In both cases `*page` is to be given to cl_erase_secret_page.
 int cl_mlock_secret_page(size_t size, void *_Nullable *_Nonnull page);
 
 /// Overwrites, unlocks and unmaps what cl_mlock_secret_page made, with the same size. NULL is ignored.
 int cl_erase_secret_page(void *_Nullable page, size_t size);
+
+/// Whether the machine has swap space (sysinfo(2)): 1 or 0. Works also where /proc/swaps is hidden.
+int cl_has_swap(void);
 
 // MARK: Memory
 

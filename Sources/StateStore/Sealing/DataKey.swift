@@ -1,5 +1,7 @@
 import CLinux
 import Cryptography
+import Glibc
+import Linux
 import SDKProtocol
 
 #if canImport(FoundationEssentials)
@@ -43,7 +45,8 @@ struct WrappingKey: Sendable {
     key = try LockedKey(DerivedKey.derive(from: master, purpose: "data keys"))
   }
 
-  var isLocked: Bool { key.isLocked }
+  /// The error number with which the system refused to lock the key in memory; 0 for a locked key.
+  var lockError: CInt { key.lockError }
 
   func wrap(_ plain: SymmetricKey, for owner: KeyOwner, slot: Int64) throws(SealError) -> Data {
     let bytes = plain.withUnsafeBytes { Data($0) }
@@ -70,8 +73,8 @@ final class LockedKey: Sendable {
   static let byteCount = 32
 
   private nonisolated(unsafe) let page: UnsafeMutableRawPointer
-  /// Whether the page is locked; false when the system refused to lock it (RLIMIT_MEMLOCK).
-  let isLocked: Bool
+  /// The error number with which the system refused to lock the page; 0 for a locked page.
+  let lockError: CInt
 
   /// Copies a key into a page of its own.
   init(_ key: SymmetricKey) throws(StoreOpenError) {
@@ -81,7 +84,7 @@ final class LockedKey: Sendable {
       throw .unwritable("no memory for keys (error \(-status))")
     }
     page = memory
-    isLocked = status == 0
+    lockError = status
     key.withUnsafeBytes { memory.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(memory), byteCount: $0.count) }
   }
 
@@ -90,5 +93,24 @@ final class LockedKey: Sendable {
   /// Calls `body` with a temporary copy of the key.
   func use<Result>(_ body: (SymmetricKey) throws -> Result) rethrows -> Result {
     try body(SymmetricKey(copying: UnsafeRawBufferPointer(start: page, count: Self.byteCount)))
+  }
+}
+
+/// The warning that keys in memory could be written to swap space.
+enum SwapWarning {
+  /// Returns the warning for keys that the system did not lock in memory; `nil` if they can't be written anywhere.
+  ///
+  /// - Parameters:
+  ///   - lockError: the error number with which it refused; 0 if all keys are locked.
+  ///   - hasSwap: whether the machine has swap space.
+  static func text(lockError: CInt, hasSwap: Bool = cl_has_swap() != 0) -> String? {
+    guard lockError != 0, hasSwap else { return nil }
+    if lockError == ENOMEM {
+      return "Keys in memory could be written to swap space: RLIMIT_MEMLOCK is too low to lock them. Raise it, "
+        + "such as with LimitMEMLOCK= in the unit or --ulimit memlock= of the container, or turn swap off."
+    }
+    return "Keys in memory could be written to swap space: the system does not permit sdkd to lock them "
+      + "(mlock: \(SystemCallError.text(of: lockError))). Permit mlock in the container or in SystemCallFilter= of the "
+      + "unit, or turn swap off."
   }
 }

@@ -48,9 +48,11 @@ final class Vault: Sendable {
     rootKey = try LockedKey(root.key)
   }
 
-  /// Whether the wrapping key, the root key and the key for outbox tags are locked in memory. If not, keys could be
-  /// swapped to disk.
-  var isLocked: Bool { keys.withLock { $0.wrapping.isLocked } && outboxNames.isLocked && rootKey.isLocked }
+  /// The error number with which the system refused to lock the wrapping key, the root key or the key for outbox tags
+  /// in memory; 0 if all of them are locked.
+  var lockError: CInt {
+    [keys.withLock { $0.wrapping.lockError }, outboxNames.lockError, rootKey.lockError].first { $0 != 0 } ?? 0
+  }
 
   /// The root key.
   var root: RootKey { rootKey.use { RootKey($0) } }
