@@ -260,12 +260,17 @@ import Testing
         """
         systemctl enable --now sdkd@acme.socket sdkd@acme.service 2>/dev/null
         sdkctl create desk --kind zendesk.messaging --setting base_url=https://acme.zendesk.com/sc/sdk \
-          --setting app_id=5f0000000000000000000001 >/dev/null
+          --setting app_id=5f0000000000000000000001 --access-use '*' >/dev/null
+        systemctl enable --now sdkd-token@desk.service 2>/dev/null
         dpkg --remove sdkd sdk-sandbox python3-sdkd golang-sdkd-dev webext-sdkd >/dev/null
         test -s /var/lib/sdkd/state.db
         test -e /etc/sdkd/sdkd.toml
         """)
-      let units = try await machine.sh("systemctl list-units --all --state=loaded --no-legend --plain 'sdkd*'")
+      let units = try await machine.sh(
+        """
+        systemctl list-units --all --state=loaded --no-legend --plain 'sdkd*'
+        systemctl list-units --state=active,activating --no-legend --plain 'sdkd*'
+        """)
       #expect(units.output == "")
       try await machine.sh("dpkg --purge sdkd sdk-sandbox python3-sdkd golang-sdkd-dev webext-sdkd >/dev/null")
       let left = try await machine.sh(

@@ -12,11 +12,15 @@ import Testing
 
     var testDescription: String { path }
 
+    static let firstInstance = Document(path: "Packaging/documentation/operator-guide/first-instance.md", steps: 30)
+    /// The page that removes what the first instance, and tenants, have made.
+    static let remove = Document(path: "Packaging/documentation/operator-guide/remove.md", steps: 14)
+
     static let all =
       [
         // A checkout whose packages are built.
         Document(path: "README.md", steps: 12, directory: "/root/sdkd"),
-        Document(path: "Packaging/documentation/operator-guide/first-instance.md", steps: 30),
+        firstInstance,
       ]
       + vendors.map { Document(path: "Packaging/documentation/vendors/\($0)", steps: 15) }
 
@@ -31,32 +35,66 @@ import Testing
   @Test(arguments: Document.all) func `A person can type what the document shows and sees what it shows`(
     document: Document
   ) async throws {
-    let file = MachineRoot.project.appendingPathComponent(document.path)
-    let session = ConsoleSession(of: try String(contentsOf: file, encoding: .utf8))
-    #expect(session.steps.count >= document.steps)
     try await Machine.with { machine in
       try await machine.sh(
         """
         dpkg --purge webext-sdkd sdkd sdk-sandbox
         mkdir -p /root/sdkd/.build/deb
         ln -s /opt/packages /root/sdkd/.build/deb/packages
-        echo \(document.directory) >/root/directory
         """)
-      for step in session.steps {
-        let script = """
-          cd "$(cat /root/directory)"
-          trap 'pwd >/root/directory' EXIT
-          exec 2>&1
-          \(step.command)
-          """
-        let ended = try await machine.run(["bash", "-euo", "pipefail", "-c", script])
-        #expect(ended.status == 0 || step.mayFail, "\(step.command)\n\(ended.output)")
-        #expect(step.matches(ended.output), "\(step.command)\n\(ended.output)")
-        // A person types slower than a server starts.
-        guard step.command.hasPrefix("systemd-run") else { continue }
-        let port = step.command.contains("--unit=backend") ? 8000 : 8787
-        try await machine.sh("until (exec 3<>/dev/tcp/127.0.0.1/\(port)) 2>/dev/null; do sleep 0.1; done")
-      }
+      try await follow(document, on: machine)
+    }
+  }
+
+  /// Types the commands of a document, and compares what they print.
+  private func follow(_ document: Document, on machine: Machine) async throws {
+    let file = MachineRoot.project.appendingPathComponent(document.path)
+    let session = ConsoleSession(of: try String(contentsOf: file, encoding: .utf8))
+    #expect(session.steps.count >= document.steps)
+    try await machine.sh("echo \(document.directory) >/root/directory")
+    for step in session.steps {
+      let script = """
+        cd "$(cat /root/directory)"
+        trap 'pwd >/root/directory' EXIT
+        exec 2>&1
+        \(step.command)
+        """
+      let ended = try await machine.run(["bash", "-euo", "pipefail", "-c", script])
+      #expect(ended.status == 0 || step.mayFail, "\(step.command)\n\(ended.output)")
+      #expect(step.matches(ended.output), "\(step.command)\n\(ended.output)")
+      // A person types slower than a server starts.
+      guard step.command.hasPrefix("systemd-run") else { continue }
+      let port = step.command.contains("--unit=backend") ? 8000 : 8787
+      try await machine.sh("until (exec 3<>/dev/tcp/127.0.0.1/\(port)) 2>/dev/null; do sleep 0.1; done")
+    }
+  }
+
+  @Test("The page about removal leaves nothing of the first instance and of tenants")
+  func removal() async throws {
+    try await Machine.with { machine in
+      try await machine.sh("dpkg --purge webext-sdkd sdkd sdk-sandbox python3-sdkd golang-sdkd-dev")
+      try await follow(.firstInstance, on: machine)
+      try await machine.sh(
+        """
+        for tenant in acme beta; do
+          install -d -m 750 -g sdkd-tenants /etc/sdkd-tenants/$tenant /etc/sdkd-tenants/$tenant/instances.d
+          systemctl enable --now sdkd@$tenant.socket sdkd@$tenant.service
+          sdkctl --tenant $tenant status
+        done
+        mkdir /etc/systemd/system/sdkd.service.d
+        printf '[Service]\\nMemoryHigh=900M\\n' >/etc/systemd/system/sdkd.service.d/memory.conf
+        echo '{}' >/etc/sdkd/browser.json
+        systemctl daemon-reload
+        """)
+      try await follow(.remove, on: machine)
+      let left = try await machine.sh(
+        """
+        find / -xdev \\( -path /opt -o -path /proc -o -path /sys \\) -prune -o \
+          \\( -name '*sdk-sandbox*' -o -name '*sdkd*' -o -name '*front-desk*' \\) -print
+        find /run -maxdepth 1 -name 'sdkd*'
+        systemctl list-units --state=active,activating --no-legend --plain 'sdkd*'
+        """)
+      #expect(left.output == "")
     }
   }
 
