@@ -78,6 +78,28 @@ import Testing
     #expect(try [1, 2, 3].map { try restores(desk, start: $0).count } == [0, 1, 0])
   }
 
+  @Test("A restore and the journal name the instances whose users and values were destroyed after the backup")
+  func whatStaysDestroyed() throws {
+    let desk = try Desk.open()
+    let line = try desk.connect()
+    for id in ["desk", "other", "former"] { try desk.create(id, on: line) }
+    try desk.logIn(on: line)
+    try line.call("daemon.backup", ["name": "monday"])
+    try line.call("messaging.logoutUser", ["instance": "desk"])
+    try line.call("instance.delete", ["instance": "former"])
+    #expect(desk.stop() == 0)
+    let done = try run(desk, "sdkctl", "restore", "monday", "--state", desk.state.path, "-o", "jsonl")
+    let result = try JSONParser.parse(done.output)
+    #expect(result["wiped"] == ["desk"] && result["deleted"] == ["former"], "\(done.output)")
+    #expect(result["wipedMore"] == nil)
+    try desk.start()
+    #expect(desk.logs.contains("were destroyed after the backup and did not come back: desk."), "\(desk.logs)")
+    #expect(desk.logs.contains("were deleted after the backup and did not come back: former."), "\(desk.logs)")
+    let found = try desk.connect().call("instance.list")["instances"]?.arrayValue ?? []
+    #expect(found.map { $0["instance"] } == ["desk", "other"])
+    #expect(found.map { $0["state"] } == ["noUser", "noUser"])
+  }
+
   @Test func aTokenThatCanBeUsedOnceIsNeverUsedAfterARestore() throws {
     let service = try ServiceDesk(client: ServiceDesk.rotating)
     try service.signIn()

@@ -143,6 +143,50 @@ import Testing
     await restored.close()
   }
 
+  @Test("A restore names the instances whose data was destroyed in the backup, once each")
+  func losses() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory)
+    let (wiped, deleted, empty, kept) = (
+      try Sample("wiped"), try Sample("deleted"), try Sample("empty"), try Sample("kept")
+    )
+    for sample in [wiped, deleted, kept] { _ = try await store.commit(sample.fill) }
+    _ = try await store.commit(empty.create)
+    _ = try await store.backUp(name: "copy", keep: 3)
+    for sample in [wiped, wiped, empty, deleted] { _ = try await store.commit(sample.change(.wipe)) }
+    _ = try await store.commit(deleted.change(.wipe, .delete))
+    await store.close()
+
+    let done = try StateRestoration.run(directory: directory.state, from: .named("copy"))
+    #expect(done.losses.wiped == .init(count: 1, ids: [wiped.id]))
+    #expect(done.losses.deleted == .init(count: 1, ids: [deleted.id]))
+    let restored = try await open(directory)
+    #expect(restored.meta.losses == done.losses)
+    #expect(restored.meta.losses.sentences.count == 2)
+    try await kept.expectFilled(restored)
+    // A backup of the restored state has no losses.
+    _ = try await restored.backUp(name: "next", keep: 3)
+    await restored.close()
+    let again = try await open(directory)
+    #expect(again.meta.losses == BackupLosses())
+    await again.close()
+    #expect(try StateRestoration.run(directory: directory.state, from: .named("next")).losses == BackupLosses())
+  }
+
+  @Test("A restore names at most 20 instances of each loss, and the number of the others")
+  func manyLosses() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory)
+    let samples = try (10..<33).map { try Sample("i\($0)") }
+    for sample in samples { _ = try await store.commit(sample.fill) }
+    _ = try await store.backUp(name: "copy", keep: 3)
+    for sample in samples { _ = try await store.commit(sample.change(.wipe)) }
+    await store.close()
+    let losses = try StateRestoration.run(directory: directory.state, from: .named("copy")).losses
+    #expect(losses.wiped.count == 23 && losses.wiped.ids == samples.prefix(20).map(\.id))
+    #expect(losses.sentences.first?.hasSuffix(" i28, i29 and 3 more.") == true, "\(losses.sentences)")
+  }
+
   @Test("A deleted backup ends the removal from it")
   func aDeletedBackupIsNoObstacle() async throws {
     let directory = try TemporaryDirectory()

@@ -76,13 +76,18 @@ struct BackupEditor: Sendable {
     if removal.storageEpoch != nil, let id = InstanceID(row.id) {
       let change = InstanceChange(uuid: uuid, id: id, kind: KindName("copy"), parts: [.wipe])
       do {
-        _ = try ChangeWriter.apply(change, at: .now, vault: vault, db)
+        let wiped = try ChangeWriter.apply(change, at: .now, vault: vault, db).wiped
+        // A later wipe of the state finds nothing here.
+        if let wiped, wiped.tokens > 0 || wiped.storage > 0 || wiped.pushes > 0 {
+          try MetaTable.note(.wipe, of: uuid, id: row.id, db)
+        }
         return
       } catch is SDKError {
         // The instance does not open, so it can't be wiped and is deleted instead.
       }
     }
     _ = try InstanceTable.delete(uuid, vault: vault, db)
+    try MetaTable.note(.deletion, of: uuid, id: row.id, db)
   }
 
   /// Rewraps all backups under the current master key and the first of `roots`.

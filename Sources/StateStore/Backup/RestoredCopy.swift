@@ -1,6 +1,55 @@
 public import JSONRPC
-import SDKProtocol
+public import SDKProtocol
 import SQLite
+
+/// The instances of a backup whose data was destroyed in it after it was made. A restore does not bring that back.
+public struct BackupLosses: Sendable, Hashable {
+  /// Instances with the same loss.
+  public struct Instances: Sendable, Hashable, CustomStringConvertible {
+    /// The most ids that are kept.
+    static let limit = 20
+
+    /// The number of instances.
+    public var count = 0
+    /// The first of their ids, at most 20.
+    public var ids: [InstanceID] = []
+
+    /// The ids, and the number of further instances.
+    public var description: String {
+      let names = ids.map(\.name).joined(separator: ", ")
+      return count > ids.count ? "\(names) and \(count - ids.count) more" : names
+    }
+  }
+
+  /// The instances whose user, values and push registrations are gone.
+  public var wiped = Instances()
+  /// The deleted instances.
+  public var deleted = Instances()
+
+  /// Creates the value of a backup without losses.
+  public init() {}
+
+  /// A sentence for the operator about each loss.
+  public var sentences: [String] {
+    let losses = [("whose user and values were destroyed", wiped), ("that were deleted", deleted)]
+    return losses.filter { $0.1.count > 0 }.map { "Instances \($0.0) after the backup and did not come back: \($0.1)." }
+  }
+}
+
+extension BackupLosses {
+  /// Reads the losses of a backup.
+  init(of db: Database) throws {
+    wiped = try Instances(with: .wipe, db)
+    deleted = try Instances(with: .deletion, db)
+  }
+}
+
+extension BackupLosses.Instances {
+  fileprivate init(with loss: MetaTable.Loss, _ db: Database) throws {
+    let found = try MetaTable.instances(with: loss, atMost: Self.limit, db)
+    (count, ids) = (found.count, found.ids.compactMap(InstanceID.init))
+  }
+}
 
 /// A replacement for the identity of an instance in a restored backup.
 public struct WithheldIdentity: Sendable {
@@ -48,6 +97,7 @@ enum RestoredCopy {
       _ = try ChangeWriter.apply(change, at: time, vault: vault, epochStep: step, db)
     }
     try MetaTable.setCopied(nil, db)
+    try MetaTable.forgetLosses(db)
   }
 
   private static func values(

@@ -23,8 +23,9 @@ public struct StateRepair: Sendable, Hashable {
     for backup in try folder.backups(at: time).prefix(BackupFolder.triedCount) {
       let staged: String
       do throws(StoreOpenError) {
-        (staged, _) = try replacement.stage(
-          folder.source(backup.name), label: label, roots: roots.candidates, at: backup.createdAt)
+        staged = try replacement.stage(
+          folder.source(backup.name), label: label, roots: roots.candidates, at: backup.createdAt
+        ).path
       } catch {
         // A full disk is not a fault of the backup.
         if case .unwritable = error { throw error }

@@ -56,18 +56,18 @@ struct StateReplacement {
     return free
   }
 
-  /// Stages a database for `commit` if it is good. Returns the path of the staged file and the time of the state in it.
+  /// Stages a database for `commit` if it is good. Returns the path of the staged file and its content.
   ///
   /// - Parameters:
   ///   - roots: the root keys, one of which must open the database; `nil` if they are not known.
   ///   - time: the time of the state, used if the database does not contain it.
   func stage(
     _ source: DatabaseSource, label: String, roots: [RootKey]?, at time: Timestamp
-  ) throws(StoreOpenError) -> (String, Timestamp) {
+  ) throws(StoreOpenError) -> (path: String, content: CopyCheck.Content) {
     let unchecked = try copy(source, label: label)
     do throws(StoreOpenError) {
-      let copiedAt = try CopyCheck.check(unchecked, roots: roots, at: time)
-      return (try accept(unchecked, label: label), copiedAt)
+      let content = try CopyCheck.check(unchecked, roots: roots, at: time)
+      return (try accept(unchecked, label: label), content)
     } catch {
       discard(unchecked)
       throw error

@@ -24,6 +24,8 @@ public struct StateRestoration: Sendable, Hashable {
   public var setAside: String?
   /// The names of newer backups that are damaged.
   public var damaged: [String] = []
+  /// The instances of the backup whose data was destroyed in it since.
+  public var losses = BackupLosses()
 
   /// Restores a backup. The root key of the present state stays and must open the restored state, which the next
   /// opening checks.
@@ -42,7 +44,7 @@ public struct StateRestoration: Sendable, Hashable {
     switch source {
     case .nothing: staged = try replacement.stageNothing(label: label)
     case .file(let source):
-      (staged, result.copiedAt) = try replacement.checked(source, label: label, at: time)
+      staged = try result.take(replacement.checked(source, label: label, at: time))
       result.restored = source.name
     case .named(let name):
       let folder = BackupFolder(in: directory)
@@ -53,7 +55,7 @@ public struct StateRestoration: Sendable, Hashable {
           "There is no backup \(name) in \(folder.path); \(names.isEmpty ? "there are none" : "there are \(names)").")
       }
       let source = try folder.source(name)
-      (staged, result.copiedAt) = try replacement.checked(source, label: label, at: backup.createdAt)
+      staged = try result.take(replacement.checked(source, label: label, at: backup.createdAt))
       result.restored = name
     case .newest: staged = try newest(replacement, &result, label: label, at: time)
     }
@@ -62,15 +64,21 @@ public struct StateRestoration: Sendable, Hashable {
     return result
   }
 
+  /// Takes the facts about a staged database, and returns its path.
+  private mutating func take(_ staged: (path: String, content: CopyCheck.Content)) -> String {
+    (copiedAt, losses) = (staged.content.copiedAt, staged.content.losses)
+    return staged.path
+  }
+
   private static func newest(
     _ replacement: StateReplacement, _ result: inout StateRestoration, label: String, at time: Timestamp
   ) throws(StoreOpenError) -> String {
     let folder = BackupFolder(in: replacement.directory)
     for backup in try folder.backups(at: time).prefix(BackupFolder.triedCount) {
       do throws(StoreOpenError) {
-        let (staged, copiedAt) = try replacement.checked(
-          folder.source(backup.name), label: label, at: backup.createdAt)
-        (result.restored, result.copiedAt) = (backup.name, copiedAt)
+        let staged = try result.take(
+          replacement.checked(folder.source(backup.name), label: label, at: backup.createdAt))
+        result.restored = backup.name
         return staged
       } catch {
         guard case .noBackup = error else { throw error }
@@ -85,10 +93,10 @@ public struct StateRestoration: Sendable, Hashable {
 }
 
 extension StateReplacement {
-  /// Stages a database if it is good, and returns the path of the staged file and the time of the state in it.
+  /// Stages a database if it is good, and returns the path of the staged file and its content.
   fileprivate func checked(
     _ source: DatabaseSource, label: String, at time: Timestamp
-  ) throws(StoreOpenError) -> (String, Timestamp) {
+  ) throws(StoreOpenError) -> (path: String, content: CopyCheck.Content) {
     do throws(StoreOpenError) { return try stage(source, label: label, roots: nil, at: time) } catch {
       guard case .corrupt(let what) = error else { throw error }
       throw source.refusal(what)

@@ -67,7 +67,7 @@ struct StateOpening {
     (connection, vault) = (opened.connection, opened.vault)
     meta = StoreMeta(
       stateID: opened.stateID, restartCount: opened.restarts, rootKey: roots.origin, repair: repair,
-      copiedAt: opened.copiedAt, notice: opened.notice)
+      copiedAt: opened.copiedAt, notice: opened.notice, losses: opened.losses)
     problems = opened.problems
     do throws(StoreOpenError) { try folder.discardPartial() } catch {
       problems.append("A partial backup could not be removed: \(StoreFailure.text(error))")
@@ -95,11 +95,13 @@ public struct StoreMeta: Sendable, Hashable {
   public var copiedAt: Timestamp?
   /// The notice that this opening wrote because the state differs from what the daemon last wrote; `nil` without one.
   public var notice: StateNotice?
+  /// The losses of the backup that became the state in this opening.
+  public var losses: BackupLosses
 
   /// Creates the facts about a state.
   public init(
     stateID: String, restartCount: Int, rootKey: RootKeyOrigin = .file, repair: StateRepair? = nil,
-    copiedAt: Timestamp? = nil, notice: StateNotice? = nil
+    copiedAt: Timestamp? = nil, notice: StateNotice? = nil, losses: BackupLosses = BackupLosses()
   ) {
     self.stateID = stateID
     self.restartCount = restartCount
@@ -107,5 +109,6 @@ public struct StoreMeta: Sendable, Hashable {
     self.repair = repair
     self.copiedAt = copiedAt
     self.notice = notice
+    self.losses = losses
   }
 }

@@ -14,6 +14,8 @@ struct StateUnlocking {
     let restarts: Int
     let copiedAt: Timestamp?
     let notice: StateNotice?
+    /// The losses of the backup that became the state.
+    var losses = BackupLosses()
     /// The repairs of damage without loss, for the journal.
     var problems: [String] = []
   }
@@ -123,11 +125,12 @@ struct StateUnlocking {
     let vault = try Vault(
       master: master, root: roots.target, keyring: keyring(known, master, db), stateID: stateID)
     let notice = try compare(db, vault, version: version, isOutdated: isOutdated)
+    let losses = try isCopy ? BackupLosses(of: db) : BackupLosses()
     if isCopy { try RestoredCopy.settle(vault, withhold, at: time, db) }
     let areGapsDamaged = try GapTable.repair(db, vault.censusKeys, at: time)
     var opened = Opened(
       connection: connection, vault: vault, master: master, stateID: stateID,
-      restarts: try MetaTable.countOpening(db), copiedAt: copiedAt, notice: notice)
+      restarts: try MetaTable.countOpening(db), copiedAt: copiedAt, notice: notice, losses: losses)
     if areGapsDamaged {
       opened.problems.append("The list of lost events is damaged. All readers of earlier events get a gap.")
     }

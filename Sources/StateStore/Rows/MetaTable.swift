@@ -95,6 +95,43 @@ enum MetaTable {
     return next
   }
 
+  /// The destruction of an instance's data in a backup, after the backup was made.
+  enum Loss: String, CaseIterable {
+    /// A wipe, as by a logout or another user.
+    case wipe
+    /// The deletion of the instance.
+    case deletion
+
+    /// The beginning of the names of its rows. The rest is the UUID of the instance.
+    fileprivate var prefix: String { "\(rawValue):" }
+    /// The text that follows all these names.
+    fileprivate var end: String { "\(rawValue);" }
+  }
+
+  /// Notes in a backup that the data of an instance was destroyed in it. A deletion replaces the note of a wipe.
+  static func note(_ loss: Loss, of uuid: InstanceUUID, id: String, _ db: Database) throws {
+    try set(loss.prefix + uuid.description, id, db)
+    guard loss == .deletion else { return }
+    try db.execute(sql: "DELETE FROM meta WHERE name = ?", arguments: [Loss.wipe.prefix + uuid.description])
+  }
+
+  /// Returns the number of instances of a backup with this loss, and the first of their ids.
+  static func instances(with loss: Loss, atMost limit: Int, _ db: Database) throws -> (count: Int, ids: [String]) {
+    let rows = "FROM meta WHERE name >= ? AND name < ?"
+    let range: StatementArguments = [loss.prefix, loss.end]
+    return (
+      try Int.fetchOne(db, sql: "SELECT COUNT(*) \(rows)", arguments: range) ?? 0,
+      try String.fetchAll(db, sql: "SELECT value \(rows) ORDER BY value LIMIT \(limit)", arguments: range)
+    )
+  }
+
+  /// Deletes the notes of a backup that becomes a state.
+  static func forgetLosses(_ db: Database) throws {
+    for loss in Loss.allCases {
+      try db.execute(sql: "DELETE FROM meta WHERE name >= ? AND name < ?", arguments: [loss.prefix, loss.end])
+    }
+  }
+
   /// Returns the time of a backup; `nil` if the database is not a backup.
   static func copied(_ db: Database) throws -> Timestamp? {
     try row("copied_at", db)?.real(0).map(Timestamp.init(secondsSince1970:))

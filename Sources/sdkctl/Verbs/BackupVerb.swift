@@ -41,7 +41,8 @@ struct RestoreVerb: Verb {
     discussion: """
       Takes the newest good backup in backups/ below the directory of the state, the one of a name, or a file. The backup is \
       checked first. The present state is set aside beside it, never deleted. Instances that were signed in with a token \
-      that can be used once need to be signed in again.
+      that can be used once need to be signed in again. wiped and deleted name instances whose data was destroyed after the \
+      backup, and is not in it any more.
       """,
     examples: [
       "sdkctl restore --system",

@@ -102,6 +102,7 @@ struct OpenedState {
     } else if let time = meta.copiedAt {
       logger.warning("The state is a backup of \(time) that was restored: what was changed since is lost.")
     }
+    for sentence in meta.losses.sentences { logger.warning("\(sentence)") }
     if let notice = meta.notice {
       logger.critical("\(notice.text)", metadata: ["messageID": "\(JournalMessage.stateNoticed.id)"])
     }

@@ -42,7 +42,16 @@ enum Restoration {
     object["copiedAt"] = done.copiedAt.map { .string($0.description) }
     if !done.damaged.isEmpty { object["damaged"] = .array(done.damaged.map(JSON.string)) }
     object["setAside"] = done.setAside.map(JSON.string)
+    add("wiped", done.losses.wiped, to: &object)
+    add("deleted", done.losses.deleted, to: &object)
     return .object(object)
+  }
+
+  /// Adds the first ids of instances, and the number of further ones.
+  private static func add(_ name: String, _ instances: BackupLosses.Instances, to object: inout JSONObject) {
+    guard instances.count > 0 else { return }
+    object[name] = .array(instances.ids.map { JSON.string($0.name) })
+    if instances.count > instances.ids.count { object["\(name)More"] = JSON(instances.count - instances.ids.count) }
   }
 }
 
