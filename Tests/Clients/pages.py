@@ -375,25 +375,58 @@ def vendors(browser, kiosk):
     # The page loads itself again, which would take the place of the next one.
     eventually("nobody has a page", lambda: last() == "logout" and fresh())
 
+
+def front_desk(browser, kiosk):
+    """The sample with buttons: who is signed in, whose credential has expired, and an error."""
+    def of(element):
+        return browser.run(f"const element = document.getElementById('{element}'); "
+                           "return element.hidden ? 'hidden' : element.textContent;")
+
+    def shows(text, *buttons):
+        # The page shows all of it at once.
+        eventually(f"the desk shows {text}", lambda: of("user") == text)
+        assert [of(name) for name in ("login", "logout")] == list(buttons), text
+
+    def click(selector):
+        browser.run("document.querySelector(values[0]).click();", selector)
+
+    def log_in(user, ttl=3600):
+        kiosk.world.call("messaging.loginUser", instance="front-desk", jwt=kiosk.world.mint(user, ttl))
+
     browser.open(f"{kiosk.site.origin()}/front-desk.html")
-    text = "return document.getElementById('user').textContent;"
-    eventually("the desk is empty", lambda: browser.run(text) == "Please sign in")
-    browser.run("document.querySelector('[name=jwt]').value = values[0]; document.querySelector('#login button').click();",
-                kiosk.world.mint("carol"))
-    eventually("the desk shows the user", lambda: browser.run(text) == "carol")
-    browser.run("document.getElementById('logout').click();")
-    eventually("the desk is empty again", lambda: browser.run(text) == "Please sign in")
+    shows("Please sign in", "Sign in", "hidden")
+    browser.run("document.querySelector('[name=jwt]').value = values[0];", kiosk.world.mint("carol"))
+    click("#login button")
+    shows("carol", "hidden", "Sign out")
+    click("#logout")
+    shows("Please sign in", "Sign in", "hidden")
+    # A person whose credential has expired still has a name, and can leave.
+    log_in("eve", 3)
+    shows("Please sign in again, eve", "Sign in", "Sign out")
+    click("#logout")
+    shows("Please sign in", "Sign in", "hidden")
+    assert kiosk.world.call("instance.get", instance="front-desk")["state"] == "loggedOut"
+
     # What the administrator must repair is on the page.
     with open(kiosk.list, "w") as file:
         file.write("{")
     browser.open(f"{kiosk.site.origin()}/front-desk.html")
-    note = "return document.getElementById('note').textContent;"
-    eventually("the desk shows the error", lambda: "(invalidConfiguration: The list of" in browser.run(note))
+    eventually("the desk shows the error", lambda: "(invalidConfiguration: The list of" in of("note"))
     kiosk.allow("front-desk")
+
+    # Without the vendor, too, the desk becomes free for the next person. This comes last: nothing replaces the vendor.
+    browser.open(f"{kiosk.site.origin()}/front-desk.html")
+    log_in("alice")
+    shows("alice", "hidden", "Sign out")
+    kiosk.world.sandbox.kill()
+    kiosk.world.sandbox.wait()
+    click("#logout")
+    shows("Please sign in", "Sign in", "hidden")
 
 
 PARTS = [("signs in and out, and follows over restarts", visit), ("keeps a delegate over a restart", delegate),
-         ("is refused what is not listed", refusals), ("feeds the vendors' widgets", vendors)]
+         ("is refused what is not listed", refusals), ("feeds the vendors' widgets", vendors),
+         ("is a front desk, with and without a vendor", front_desk)]
 
 
 def pages(binaries):

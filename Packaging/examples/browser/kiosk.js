@@ -21,17 +21,22 @@ export async function connected(onProblem = report) {
   }
 }
 
-/** Calls `show` with the user of an instance, or `undefined`, now and each time that another user is there. */
+/**
+ * Calls `show` now, and each time that the user of an instance changes: with the name of the user who is signed in, or
+ * `undefined`, and with the user. A user whose credential has expired is not signed in, but keeps `id` and `externalId`: show no
+ * content of theirs, and let them sign out.
+ */
 export async function follow(daemon, instance, show) {
   const events = daemon.events({ instances: [instance] });
   await events.start();
-  let shown = null;
+  let shown;
   do {
     const user = await daemon.instance.currentUser(instance);
-    const name = user.authenticated ? (user.externalId ?? user.id) : undefined;
-    if (name === shown) continue;
-    shown = name;
-    await show(name);
+    const name = user.externalId ?? user.id;
+    const state = JSON.stringify([user.authenticated, name]);
+    if (state === shown) continue;
+    shown = state;
+    await show(user.authenticated ? name : undefined, user);
   } while (await events.take());
 }
 
