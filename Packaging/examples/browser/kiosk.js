@@ -8,14 +8,18 @@ export function report(error) {
   return [error.sentence?.(navigator.language), `(${detail})`].filter(Boolean).join(' ');
 }
 
+/** The attempts that fail silently, a second apart: a browser can load its first page before its extensions. */
+const SILENT = 3;
+
 /** Returns a client as soon as there are an extension and a daemon. Other errors need a repair, and are thrown. */
 export async function connected(onProblem = report) {
-  for (;;) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await connect();
     } catch (error) {
-      onProblem(error);
-      if (error.reason !== 'noDaemon') throw error;
+      const isFinal = error.reason !== 'noDaemon';
+      if (isFinal || attempt > SILENT) onProblem(error);
+      if (isFinal) throw error;
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }
   }
