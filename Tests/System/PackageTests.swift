@@ -64,6 +64,9 @@ import Testing
         journalctl --list-catalog | grep sdkd >/dev/null
         test -x /usr/libexec/sdkd-provider
         """)
+      // People copy the examples as the guides say, also the large ones.
+      let compressed = try await machine.sh("find /usr/share/doc/sdkd/examples -name '*.gz'")
+      #expect(compressed.output == "")
     }
   }
 
