@@ -1,5 +1,5 @@
 """The programs for edna Chat Center: that of its page, and the example that sends a message."""
-import http.server, json, os, shutil, subprocess, threading, urllib.request
+import functools, glob, http.server, json, os, shutil, subprocess, threading, urllib.request
 
 import checks
 from programs import EXAMPLES, Shop, snippets
@@ -7,8 +7,19 @@ from world import eventually
 
 PAGE = "Packaging/documentation/vendors/edna-chatcenter.md"
 ALICE = {"user": {"identifier": "c0ffee00c0ffee00c0ffee00c0ffee00", "name": "Alice"}, "auth": {"token": "t-of-alice"}}
-#: Debian's Node 18 has no WebSocket; that of the package `ws` takes its place.
-WITH_WEBSOCKET = "globalThis.WebSocket = require('/usr/share/nodejs/ws');\n"
+#: What the examples print after a refusal of the token.
+REFUSED = "edna refused the token: %s. sdkd was told. Try again with its next token.\n"
+#: A program whose chat sends pings as fast as a test needs them, and that prints why it ends.
+BEAT = """
+import { connect } from 'sdkd';
+import { openChat } from './edna-chat.mjs';
+
+const [instance, deviceUid] = process.argv.slice(2);
+const daemon = await connect();
+const chat = openChat(daemon, instance, deviceUid, { heartbeat: 100 });
+await chat.then(({ failed }) => failed).catch((error) => console.log(error.message));
+daemon.close();
+"""
 
 
 class Backend(http.server.BaseHTTPRequestHandler):
@@ -27,17 +38,37 @@ class Backend(http.server.BaseHTTPRequestHandler):
 class Desk(Shop):
     """A daemon whose instance `front-desk` is of edna, and nobody is signed in."""
 
+    def __init__(self, binaries):
+        super().__init__(binaries)
+        # As the page links it, from Debian's node-ws.
+        os.symlink("/usr/share/nodejs/ws", os.path.join(self.world.folder, "node_modules", "ws"))
+
     def log_in(self):
         self.world.call("instance.delete", instance="front-desk")
         url = self.world.url
         self.world.call("instance.create", instance="front-desk", kind="edna.chatcenter", settings={
-            "provider_uid": "demo_provider", "rest_url": f"{url}/ed", "ws_url": f"{url.replace('http', 'ws', 1)}/ed/ws"})
+            "provider_uid": "demo_provider", "rest_url": f"{url}/ed", "ws_url": f"{url.replace('http', 'ws', 1)}/ed/ws",
+            "refresh": {"min_interval": 0}})
+
+    def authorize(self, who):
+        self.world.call("chatCenter.authorize", instance="front-desk", wait=True, **who)
+
+    def example(self, name, *words):
+        """The words and the environment that run an example with the device `my-device`."""
+        for path in glob.glob(os.path.join(EXAMPLES, "node", "edna-*.mjs")):
+            shutil.copy(path, self.world.folder)
+        program, variables = self.words(os.path.join(self.world.folder, name))
+        return [*program, "front-desk", "my-device", *words], variables
 
     def asked(self, path, body=None):
         """The sandbox's answer to a request."""
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with opener.open(self.world.url + path, body and json.dumps(body).encode(), timeout=60) as answer:
             return json.load(answer)
+
+    def requests(self, since=0):
+        """What the sandbox has received."""
+        return self.asked("/_log")["requests"][since:]
 
     def events(self):
         return [event["type"] for event in self.world.call("events.list", instances=["front-desk"])["events"]]
@@ -67,15 +98,13 @@ def edna(binaries):
 
     def send():
         with Desk(binaries) as desk:
-            desk.world.call("chatCenter.authorize", instance="front-desk", wait=True, **ALICE)
+            desk.authorize(ALICE)
             [before] = desk.asked("/_state")["ed"]["users"]
-            begun = len(desk.asked("/_log")["requests"])
-            path = shutil.copy(os.path.join(EXAMPLES, "node", "edna-message.mjs"), desk.world.folder)
-            [*node, path], variables = desk.words(path)
-            words = [*node, "--require", desk.wrote("websocket.cjs", WITH_WEBSOCKET), path, "front-desk", "my-device", "My order"]
+            begun = len(desk.requests())
+            words, variables = desk.example("edna-message.mjs", "My order")
             assert checks.command(*words, environment=variables, limit=60) == "sent\n"
 
-            sent = [json.loads(entry["body"]) for entry in desk.asked("/_log")["requests"][begun:] if entry["method"] == "WS"]
+            sent = [json.loads(entry["body"]) for entry in desk.requests(begun) if entry["method"] == "WS"]
             assert [frame["action"] for frame in sent] == ["registerDevice"] + 3 * ["sendMessage"], sent
             contents = [frame["data"]["content"] for frame in sent[1:]]
             assert [content["type"] for content in contents] == ["INIT_CHAT", "CLIENT_INFO", "MESSAGE"], contents
@@ -87,12 +116,43 @@ def edna(binaries):
 
             # A refusal is the program's error, and the daemon learns of it.
             desk.asked("/_tokens", {"token": "another"})
-            done = subprocess.run(words, env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
-            assert done.returncode == 1 and done.stderr == "registerDevice: UNAUTHORIZED invalid\n", done
+            assert failure(words, variables) == REFUSED % "UNAUTHORIZED invalid"
             eventually("the daemon looks at the refusal", lambda: "authenticationFailed" in desk.events())
+
+    def failure(words, variables):
+        """What a program says that fails."""
+        done = subprocess.run(words, env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1 and not done.stdout, done
+        return done.stderr
+
+    def refused(said, script):
+        with Desk(binaries) as desk:
+            desk.authorize(ALICE)
+            begun = len(desk.requests())
+            desk.asked("/_control", script)
+            words, variables = desk.example("edna-message.mjs", "My order")
+            assert failure(words, variables) == REFUSED % said
+            # With a request of its own.
+            eventually("the daemon looks at the refusal", lambda: any(
+                entry["path"].endswith("/client/history") for entry in desk.requests(begun)))
+
+    def beat():
+        with Desk(binaries) as desk:
+            desk.authorize(ALICE)
+            desk.asked("/_control", {"route": "WS /ed/ws ping", "drop": True, "times": "forever"})
+            desk.wrote("beat.mjs", BEAT)
+            words, variables = desk.example("beat.mjs")
+            assert checks.command(*words, environment=variables, limit=60) == "edna does not answer any more.\n"
 
     yield "the program on the page of edna signs in and out", page
     yield "the example edna-message.mjs sends a message over a WebSocket of its own", send
+    for said, script in (
+            ("UNAUTHORIZED expired", {"route": "WS /ed/ws registerDevice", "reply": {
+                "action": "getMessages", "correlationId": None, "data": {"error": "UNAUTHORIZED", "errorDetails": "expired"}}}),
+            ("HTTP status 401", {"route": "GET /ed/ws", "status": 401})):
+        yield f"the example edna-message.mjs ends and reports a refusal that names no frame: {said}", functools.partial(
+            refused, said, script)
+    yield "a chat of the examples ends when edna answers no ping", beat
 
 
 CHECKS = {"edna": edna}
