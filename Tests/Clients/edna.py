@@ -1,12 +1,13 @@
-"""The programs for edna Chat Center: that of its page, and the example that sends a message."""
-import functools, glob, http.server, json, os, shutil, subprocess, threading, urllib.request
+"""The programs for edna Chat Center: that of its page, the example that sends a message, and the one that is a service."""
+import contextlib, functools, glob, http.server, json, os, shutil, signal, socket, subprocess, threading, urllib.request
 
 import checks
-from programs import EXAMPLES, Shop, snippets
+from programs import EXAMPLES, Running, Shop, snippets
 from world import eventually
 
 PAGE = "Packaging/documentation/vendors/edna-chatcenter.md"
 ALICE = {"user": {"identifier": "c0ffee00c0ffee00c0ffee00c0ffee00", "name": "Alice"}, "auth": {"token": "t-of-alice"}}
+BOB = {"user": {"identifier": "b0bb0bb0b0bb0bb0b0bb0bb0b0bb0bb0", "name": "Bob"}, "auth": {"token": "t-of-bob"}}
 #: What the examples print after a refusal of the token.
 REFUSED = "edna refused the token: %s. sdkd was told. Try again with its next token.\n"
 #: A program whose chat sends pings as fast as a test needs them, and that prints why it ends.
@@ -60,6 +61,26 @@ class Desk(Shop):
         program, variables = self.words(os.path.join(self.world.folder, name))
         return [*program, "front-desk", "my-device", *words], variables
 
+    def supply(self, token):
+        """Attaches a delegate that answers each question with this token, as long as the daemon runs."""
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(self.world.socket)
+        lines = connection.makefile("rwb")
+
+        def send(**members):
+            lines.write(json.dumps({"jsonrpc": "2.0", **members}).encode() + b"\n")
+            lines.flush()
+
+        def answer():
+            with connection, contextlib.suppress(OSError):
+                for question in map(json.loads, lines):
+                    if "id" in question and "method" in question:
+                        send(id=question["id"], result={"token": token})
+
+        send(id=1, method="delegate.attach", params={"instances": ["front-desk"]})
+        assert "result" in json.loads(lines.readline())
+        threading.Thread(target=answer, daemon=True).start()
+
     def asked(self, path, body=None):
         """The sandbox's answer to a request."""
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -69,6 +90,15 @@ class Desk(Shop):
     def requests(self, since=0):
         """What the sandbox has received."""
         return self.asked("/_log")["requests"][since:]
+
+    def sockets(self):
+        """The sockets of the example, and the tokens with which they were opened."""
+        state = self.asked("/_state")["ed"]
+        addresses = {device["deviceAddress"] for device in state["devices"] if device.get("deviceUid") == "my-device"}
+        numbers = {session["socket"] for session in state["sessions"] if session["deviceAddress"] in addresses}
+        opened = [entry for entry in self.requests() if entry["method"] == "GET" and entry.get("socket") in numbers]
+        return {entry["socket"]: {name.lower(): text for name, text in entry["headers"].items()}["authorization"]
+                for entry in opened}
 
     def events(self):
         return [event["type"] for event in self.world.call("events.list", instances=["front-desk"])["events"]]
@@ -144,6 +174,60 @@ def edna(binaries):
             words, variables = desk.example("beat.mjs")
             assert checks.command(*words, environment=variables, limit=60) == "edna does not answer any more.\n"
 
+    def serve():
+        with Desk(binaries) as desk:
+            words, variables = desk.example("edna-desk.mjs")
+            with Running(words, variables) as program:
+                def shows(line):
+                    program.waits_for(f"it shows {line}", lambda lines: lines and lines[-1] == line)
+
+                def opens():
+                    """Waits until the chat is open with the token that the daemon gives now. Returns the socket and the id."""
+                    def present(lines):
+                        return lines[-1] == f"open, token {desk.world.call('token.get', instance='front-desk')['tokenId']}"
+
+                    program.waits_for("the chat is open", present)
+                    [(number, _)] = eventually("there is one chat", lambda: len(found := desk.sockets()) == 1 and found).items()
+                    return number, program.lines[-1]
+
+                shows("nobody is signed in")
+                desk.authorize(ALICE)
+                first, line = opens()
+                assert desk.sockets() == {first: "t-of-alice"}
+                program.say("My order")
+                shows("sent")
+                desk.asked("/_push", {"socket": first, "frame": {"action": "getStatuses"}})
+                shows('edna sends "getStatuses"')
+
+                # The vendor says on every connection that the token has expired. The chat continues with the next one.
+                desk.supply("t2-of-alice")
+                desk.asked("/_unauthorized", {"clientId": ALICE["user"]["identifier"], "details": "expired"})
+                eventually("the chat has the next token", lambda: list(desk.sockets().values()) == ["t2-of-alice"])
+                second, renewed = opens()
+                assert first != second and line != renewed, program.lines
+
+                # A connection that is lost is opened again.
+                desk.asked("/_close", {"socket": second})
+                third = eventually("there is another chat", lambda: [other for other in desk.sockets() if other != second])
+                assert len(third) == 1 and opens()[0] == third[0], third
+
+                # A restart of the daemon changes nothing. A logout after it ends the chat.
+                desk.world.end()
+                desk.world.start()
+                assert list(desk.sockets()) == third
+                desk.world.call("chatCenter.logout", instance="front-desk", wait=True)
+                shows("nobody is signed in")
+                eventually("the chat is closed", lambda: not desk.sockets())
+
+                desk.authorize(BOB)
+                opens()
+                assert list(desk.sockets().values()) == ["t-of-bob"]
+                assert program.ends(signal.SIGTERM) == 0, program.lines
+                eventually("the chat is closed", lambda: not desk.sockets())
+                printed = "\n".join(program.lines)
+                for secret in ("t-of-", "t2-of-", ALICE["user"]["identifier"], BOB["user"]["identifier"], "My order"):
+                    assert secret not in printed, printed
+
     yield "the program on the page of edna signs in and out", page
     yield "the example edna-message.mjs sends a message over a WebSocket of its own", send
     for said, script in (
@@ -153,6 +237,7 @@ def edna(binaries):
         yield f"the example edna-message.mjs ends and reports a refusal that names no frame: {said}", functools.partial(
             refused, said, script)
     yield "a chat of the examples ends when edna answers no ping", beat
+    yield "the example edna-desk.mjs keeps a chat over losses, renewals, restarts and users, and ends on SIGTERM", serve
 
 
 CHECKS = {"edna": edna}

@@ -1,5 +1,5 @@
 """The snippets of the guide, the README's programs, and the examples, with the real daemon."""
-import functools, json, os, re, shutil, signal, subprocess, threading
+import contextlib, functools, json, os, re, shutil, signal, subprocess, threading
 
 import checks
 from screen import Screen
@@ -73,6 +73,11 @@ class Running:
         """Types a line at the program's terminal."""
         self._process.stdin.write(line + "\n")
 
+    def ends(self, number):
+        """Sends the program a signal. Returns the status with which it ends."""
+        self._process.send_signal(number)
+        return self._process.wait(60)
+
     def waits_for(self, what, condition):
         def holds():
             assert self._process.poll() is None, "\n".join(["the program has ended:", *self.lines])
@@ -87,8 +92,9 @@ class Running:
         return self
 
     def __exit__(self, *_):
-        # With the children of the example in shell.
-        os.killpg(self._process.pid, signal.SIGKILL)
+        # With the children of the example in shell. A program that has ended may leave none.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._process.stdin.close()
         self._process.stdout.close()
