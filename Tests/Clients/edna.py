@@ -116,8 +116,8 @@ def edna(binaries):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         with Desk(binaries) as desk:
             [(language, text)] = snippets(PAGE)
-            assert language == "js" and text.count("http://127.0.0.1:8000/") == 1, text
-            text = text.replace("http://127.0.0.1:8000/", f"http://127.0.0.1:{server.server_port}/")
+            assert language == "js" and text.count("http://127.0.0.1:8788/") == 1, text
+            text = text.replace("http://127.0.0.1:8788/", f"http://127.0.0.1:{server.server_port}/")
             words, variables = desk.words(desk.wrote("page.mjs", text))
             lines = checks.command(*words, environment=variables, limit=60).splitlines()
             # Node 18 warns of `fetch`.

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The sessions that a person types first, followed word by word on a booted system whose packages were purged first.
+/// The sessions that a person types first, followed word by word on a booted system. Documents that install the packages find
+/// none.
 @Suite struct ReadmeTests {
   /// A document with sessions, and where its reader stands.
   struct Document: CustomTestStringConvertible {
@@ -9,6 +10,8 @@ import Testing
     /// The least number of commands.
     let steps: Int
     var directory = "/opt/packages"
+    /// Whether the document installs the packages. Others begin with installed ones.
+    var installs = true
 
     var testDescription: String { path }
 
@@ -22,7 +25,7 @@ import Testing
         Document(path: "README.md", steps: 12, directory: "/root/sdkd"),
         firstInstance,
       ]
-      + vendors.map { Document(path: "Packaging/documentation/vendors/\($0)", steps: 15) }
+      + vendors.map { Document(path: "Packaging/documentation/vendors/\($0)", steps: 15, installs: false) }
 
     /// The pages with a first sign-in, one for each kind.
     private static let vendors: [String] = {
@@ -38,7 +41,7 @@ import Testing
     try await Machine.with { machine in
       try await machine.sh(
         """
-        dpkg --purge webext-sdkd sdkd sdk-sandbox
+        \(document.installs ? "dpkg --purge webext-sdkd sdkd sdk-sandbox" : ":")
         mkdir -p /root/sdkd/.build/deb
         ln -s /opt/packages /root/sdkd/.build/deb/packages
         """)
@@ -64,7 +67,7 @@ import Testing
       #expect(step.matches(ended.output), "\(step.command)\n\(ended.output)")
       // A person types slower than a server starts.
       guard step.command.hasPrefix("systemd-run") else { continue }
-      let port = step.command.contains("--unit=backend") ? 8000 : 8787
+      let port = step.command.contains("--unit=backend") ? 8788 : 8787
       try await machine.sh("until (exec 3<>/dev/tcp/127.0.0.1/\(port)) 2>/dev/null; do sleep 0.1; done")
     }
   }
