@@ -12,6 +12,8 @@ import Testing
     var directory = "/opt/packages"
     /// Whether the document installs the packages. Others begin with installed ones.
     var installs = true
+    /// The heading of the section to follow; `nil` for the whole document.
+    var section: String?
 
     var testDescription: String { path }
 
@@ -24,6 +26,8 @@ import Testing
         // A checkout whose packages are built.
         Document(path: "README.md", steps: 12, directory: "/root/sdkd"),
         firstInstance,
+        Document(
+          path: "Packaging/documentation/browser.md", steps: 12, installs: false, section: "Try it with the sandbox"),
       ]
       + vendors.map { Document(path: "Packaging/documentation/vendors/\($0)", steps: 15, installs: false) }
 
@@ -33,7 +37,19 @@ import Testing
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
       return names.filter { $0.hasSuffix(".md") && $0 != "README.md" }.sorted()
     }()
+
+    /// Returns the text to follow.
+    func text() throws -> String {
+      let file = MachineRoot.project.appendingPathComponent(path)
+      let text = try String(contentsOf: file, encoding: .utf8)
+      guard let section else { return text }
+      let rest = text.components(separatedBy: "\n## \(section)\n").dropFirst().joined()
+      return rest.components(separatedBy: "\n## ")[0]
+    }
   }
+
+  /// The ports of the servers that the documents start, by the unit.
+  private static let ports = ["sandbox": 8787, "backend": 8788, "site": 8789]
 
   @Test(arguments: Document.all) func `A person can type what the document shows and sees what it shows`(
     document: Document
@@ -51,8 +67,7 @@ import Testing
 
   /// Types the commands of a document, and compares what they print.
   private func follow(_ document: Document, on machine: Machine) async throws {
-    let file = MachineRoot.project.appendingPathComponent(document.path)
-    let session = ConsoleSession(of: try String(contentsOf: file, encoding: .utf8))
+    let session = ConsoleSession(of: try document.text())
     #expect(session.steps.count >= document.steps)
     try await machine.sh("echo \(document.directory) >/root/directory")
     for step in session.steps {
@@ -66,8 +81,8 @@ import Testing
       #expect(ended.status == 0 || step.mayFail, "\(step.command)\n\(ended.output)")
       #expect(step.matches(ended.output), "\(step.command)\n\(ended.output)")
       // A person types slower than a server starts.
-      guard step.command.hasPrefix("systemd-run") else { continue }
-      let port = step.command.contains("--unit=backend") ? 8788 : 8787
+      guard let started = step.command.prefixMatch(of: /systemd-run .*--unit=(\w+)/) else { continue }
+      let port = try #require(Self.ports[String(started.1)], "\(step.command)")
       try await machine.sh("until (exec 3<>/dev/tcp/127.0.0.1/\(port)) 2>/dev/null; do sleep 0.1; done")
     }
   }
