@@ -60,7 +60,12 @@ struct ChangeWriter {
   private mutating func opened() throws -> OpenInstance {
     if let instance { return instance }
     guard let row = try InstanceRow.fetch(change.uuid, db) else { throw SDKError.instanceNotFound(change.id) }
-    let pushes = try PushRow.fetch(of: change.uuid, db)
+    let select = try db.cachedStatement(
+      sql: SealedRow.Table.push.selection("NULL, NULL") + " WHERE instance = ?")
+    // A damaged registration is left out, and the instance then does not open.
+    let pushes = try Row.fetchAll(select, arguments: [change.uuid.description]).compactMap {
+      SealedRow($0, of: .push, storageEpoch: row.storageEpoch)
+    }
     do throws(SealError) {
       let opened = try OpenInstance(opening: row, pushes: pushes, vault: vault)
       instance = opened
@@ -88,11 +93,10 @@ struct ChangeWriter {
       guard epoch > changed.epoch else { throw SDKError.epochChanged(change.id) }
       changed.epoch = epoch
     case .putValue(let key, let value, let limit):
-      try StorageWriter(db: db, id: change.id).put(key, value, limit: limit, in: &changed)
-    case .deleteValue(let key): try StorageWriter(db: db, id: change.id).delete(key, in: &changed)
-    case .putPush(let id, let value):
-      try PushWriter(db: db, id: change.id).put(StoredPush(id: id, value: value), in: &changed)
-    case .deletePush(let id): try PushWriter(db: db, id: change.id).delete(id, in: &changed)
+      try rows.putValue(value, of: key, limit: limit, in: &changed)
+    case .deleteValue(let key): try rows.deleteValue(of: key, in: &changed)
+    case .putPush(let id, let value): try rows.putPush(StoredPush(id: id, value: value), in: &changed)
+    case .deletePush(let id): try rows.deletePush(id, in: &changed)
     case .putOutbox(let id, let value, let deadline):
       try outbox.put(StoredOutboxEntry(id: id, value: value, deadline: deadline), of: change.id)
     case .deleteOutbox(let id): try outbox.delete(id)
@@ -105,6 +109,8 @@ struct ChangeWriter {
     }
   }
 
+  private var rows: RowWriter { RowWriter(db: db, id: change.id) }
+
   private var outbox: OutboxWriter { OutboxWriter(db: db, vault: vault, uuid: change.uuid) }
 
   private mutating func create(_ new: StoredInstance) throws {
@@ -115,7 +121,7 @@ struct ChangeWriter {
     let slot = try KeyTable.take(db)
     var created = try OpenInstance(new, slot: slot, vault: vault)
     try InstanceTable.insert(created, vault: vault, db)
-    for push in new.pushes { try PushWriter(db: db, id: change.id).put(push, in: &created) }
+    for push in new.pushes { try rows.putPush(push, in: &created) }
     for entry in new.outbox { try outbox.put(entry, of: change.id) }
     instance = created
     isRowChanged = true
@@ -123,8 +129,9 @@ struct ChangeWriter {
 
   private mutating func wipe() throws {
     var changed = try opened()
-    let storage = try InstanceTable.removeStorage(of: changed.uuid, db)
-    let pushes = try PushWriter(db: db, id: change.id).deleteAll(in: &changed)
+    let storage = try SealedRow.Table.storage.deleteAll(of: changed.uuid, db)
+    let pushes = try SealedRow.Table.push.deleteAll(of: changed.uuid, db)
+    changed.pushes = []
     changed.storageEpoch &+= epochStep
     wipeCount = WipeCount(
       of: StoredJSON.json(of: changed.identity), storage: storage, pushes: pushes, storageEpoch: changed.storageEpoch)

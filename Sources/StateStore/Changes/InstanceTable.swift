@@ -25,18 +25,11 @@ enum InstanceTable {
     ])
   }
 
-  /// Deletes an instance's storage and returns the number of its rows.
-  static func removeStorage(of uuid: InstanceUUID, _ db: Database) throws -> Int {
-    try db.cachedStatement(sql: "DELETE FROM storage WHERE instance = ?").execute(arguments: [uuid.description])
-    return db.changesCount
-  }
-
-  /// Deletes an instance with everything that it has, and its key. Returns false if there is no such instance.
+  /// Deletes an instance with everything that it has, and its key. Returns false if there is no such instance. SQLite
+  /// deletes its push registrations and storage with its row (ON DELETE CASCADE).
   static func delete(_ uuid: InstanceUUID, vault: Vault, _ db: Database) throws -> Bool {
     let select = try db.cachedStatement(sql: "SELECT slot FROM instance WHERE uuid = ?")
     guard let row = try Row.fetchOne(select, arguments: [uuid.description]) else { return false }
-    _ = try removeStorage(of: uuid, db)
-    try db.cachedStatement(sql: "DELETE FROM push WHERE instance = ?").execute(arguments: [uuid.description])
     try OutboxWriter(db: db, vault: vault, uuid: uuid).deleteAll()
     try db.cachedStatement(sql: "DELETE FROM instance WHERE uuid = ?").execute(arguments: [uuid.description])
     try CensusTable.remove(uuid, vault, db)

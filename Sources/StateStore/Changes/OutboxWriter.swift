@@ -21,20 +21,8 @@ struct OutboxWriter {
     let (key, former) = try present(tag) ?? added(tag, of: id)
     var anchor = former
     anchor.revision &+= 1
-    func sealed(_ column: String, _ plain: Data) throws(SealError) -> Data {
-      let context = OutboxRow.context(column, of: uuid, slot: key.slot, tag: tag, deadline: entry.deadline, anchor)
-      return try Seal.seal(plain, under: key.key, context)
-    }
-    let name = try sealed("outbox.name", Data(entry.id.utf8))
-    let value = try sealed("outbox.value", try StoredJSON.data(of: entry.value))
-    let statement = try db.cachedStatement(
-      sql: """
-        INSERT INTO outbox (slot, instance, tag, deadline, name, value) VALUES (?, ?, ?, ?, ?, ?)
-        ON CONFLICT (slot) DO UPDATE SET deadline = excluded.deadline, name = excluded.name, value = excluded.value
-        """)
-    try statement.execute(arguments: [
-      key.slot, uuid.description, tag, entry.deadline.secondsSince1970, name, value,
-    ])
+    try SealedRow(of: uuid, tag: tag, key: key, anchor: anchor, deadline: entry.deadline)
+      .write(name: Data(entry.id.utf8), value: StoredJSON.data(of: entry.value), under: key, db)
     try KeyTable.write(key, anchor: try anchor.sealed(under: key, of: uuid), db)
   }
 
@@ -50,10 +38,10 @@ struct OutboxWriter {
   /// Returns the data key and the anchor of the entry with this lookup tag; `nil` if there is no such entry. Deletes an
   /// entry whose data key can't be unwrapped, and returns `nil`.
   private func present(_ tag: Data) throws -> (DataKey, Anchor)? {
-    let select = try db.cachedStatement(sql: OutboxRow.selection + " WHERE o.instance = ? AND o.tag = ?")
+    let select = try db.cachedStatement(sql: OutboxRow.selection + " WHERE instance = ? AND tag = ?")
     guard let found = try Row.fetchOne(select, arguments: [uuid.description, tag]) else { return nil }
-    if let keys = try? OutboxRow(found)?.keys(vault) { return keys }
-    if let slot = found.integer(0) { try remove(slot) }
+    if let row = try? OutboxRow(found, vault) { return (row.key, row.anchor) }
+    if let slot = OutboxRow.slot(of: found) { try remove(slot) }
     return nil
   }
 
@@ -73,10 +61,10 @@ struct OutboxWriter {
 
   /// Deletes the entries that can't be decrypted.
   private func removeUnreadable() throws {
-    let select = try db.cachedStatement(sql: OutboxRow.selection + " WHERE o.instance = ?")
+    let select = try db.cachedStatement(sql: OutboxRow.selection + " WHERE instance = ?")
     for row in try Row.fetchAll(select, arguments: [uuid.description]) {
-      if (try? OutboxRow(row)?.opened(vault)) != nil { continue }
-      if let slot = row.integer(0) { try remove(slot) }
+      if (try? OutboxRow(row, vault).opened()) != nil { continue }
+      if let slot = OutboxRow.slot(of: row) { try remove(slot) }
     }
   }
 

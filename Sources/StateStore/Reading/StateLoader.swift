@@ -4,7 +4,7 @@ import SQLite
 /// The loading of all instances. Instances that do not open are quarantined one by one.
 struct StateLoader {
   private var state = StoredState()
-  private var pushes: [InstanceUUID: [SealedPush]] = [:]
+  private var pushes: [InstanceUUID: [Row]] = [:]
   private var outbox: [InstanceUUID: [StoredOutboxEntry]] = [:]
   private var unreadable: [InstanceUUID: Int] = [:]
 
@@ -15,9 +15,8 @@ struct StateLoader {
   ) throws -> (state: StoredState, unreadable: [InstanceUUID: Int], damaged: Int) {
     var loader = StateLoader()
     try loader.readOutbox(db, vault)
-    for row in try Row.fetchAll(db, sql: SealedPush.selection) {
-      // An unreadable registration is missing when its instance is opened, which then fails.
-      if let push = SealedPush(row) { loader.pushes[push.uuid, default: []].append(push) }
+    for row in try Row.fetchAll(db, sql: SealedRow.Table.push.selection()) {
+      if let uuid = row.text(2) { loader.pushes[InstanceUUID(uuid), default: []].append(row) }
     }
     let rows = try Row.fetchCursor(db, sql: InstanceRow.selection + " ORDER BY i.id")
     while let row = try rows.next() { loader.add(row, vault) }
@@ -30,8 +29,8 @@ struct StateLoader {
   private mutating func readOutbox(_ db: Database, _ vault: Vault) throws {
     let rows = try Row.fetchCursor(db, sql: OutboxRow.selection)
     while let row = try rows.next() {
-      guard let uuid = row.text(1).map(InstanceUUID.init) else { continue }
-      if let entry = try? OutboxRow(row)?.opened(vault) {
+      guard let uuid = row.text(2).map(InstanceUUID.init) else { continue }
+      if let entry = try? OutboxRow(row, vault).opened() {
         outbox[uuid, default: []].append(entry)
       } else {
         unreadable[uuid, default: 0] += 1
@@ -42,10 +41,16 @@ struct StateLoader {
   private mutating func add(_ row: Row, _ vault: Vault) {
     guard let parsed = InstanceRow(row) else { return quarantine(row, problem: "its row") }
     do throws(SealError) {
-      let sealed = pushes[parsed.uuid] ?? []
-      let opened = try OpenInstance(opening: parsed, pushes: sealed.map(\.row), vault: vault)
+      // A damaged registration is left out, and the instance then does not open.
+      let sealed = (pushes[parsed.uuid] ?? []).compactMap {
+        SealedRow($0, of: .push, storageEpoch: parsed.storageEpoch)
+      }
+      let opened = try OpenInstance(opening: parsed, pushes: sealed, vault: vault)
       guard var instance = opened.stored else { return quarantine(row, problem: "its definition") }
-      for push in sealed { instance.pushes.append(try push.opened(in: opened)) }
+      for push in sealed {
+        instance.pushes.append(
+          StoredPush(id: try push.openedName(under: opened.key), value: try push.openedValue(under: opened.key)))
+      }
       instance.pushes.sort { $0.id < $1.id }
       instance.outbox = (outbox[parsed.uuid] ?? []).sorted { $0.id < $1.id }
       state.instances.append(instance)

@@ -32,28 +32,27 @@ final class StorageReader: Sendable {
     let key: DataKey
 
     var damage: SDKError { .instanceQuarantined(id, InstanceProblem.text("its storage")) }
+
+    /// Reads a row of `SealedRow.Table.selection`; `nil` if it is damaged.
+    func row(_ found: Row) -> SealedRow? { SealedRow(found, of: .storage, storageEpoch: storageEpoch) }
   }
 
   func value(of uuid: InstanceUUID, key: String, _ db: Database) throws -> StoredValue? {
     guard let place = try place(of: uuid, db) else { return nil }
     let statement = try db.cachedStatement(
-      sql: "SELECT \(StorageRow.columns), value FROM storage WHERE instance = ? AND tag = ?")
-    let tag = StorageKeys(place.key).tag(of: key)
+      sql: SealedRow.Table.storage.selection("NULL, value") + " WHERE instance = ? AND tag = ?")
+    let tag = place.key.tag(of: key, in: .storage)
     guard let found = try Row.fetchOne(statement, arguments: [uuid.description, tag]) else {
       return StoredValue(value: nil, storageEpoch: place.storageEpoch)
     }
-    guard let row = StorageRow(found), let sealed = found.data(4) else { throw place.damage }
-    let context = row.context("storage.value", of: uuid, storageEpoch: place.storageEpoch)
-    guard let text = try? Seal.open(sealed, under: place.key.key, context, what: "a value"),
-      let value = StoredJSON.json(of: text)
-    else { throw place.damage }
+    guard let value = try? place.row(found)?.openedValue(under: place.key) else { throw place.damage }
     return StoredValue(value: value, storageEpoch: place.storageEpoch)
   }
 
   func keys(of uuid: InstanceUUID, _ db: Database) throws -> [(key: String, bytes: Int)] {
     guard let place = try place(of: uuid, db) else { return [] }
     let statement = try db.cachedStatement(
-      sql: "SELECT \(StorageRow.columns), name FROM storage WHERE instance = ?")
+      sql: SealedRow.Table.storage.selection("name, NULL") + " WHERE instance = ?")
     return try open(try Row.fetchAll(statement, arguments: [uuid.description]), in: place).sorted { $0.key < $1.key }
   }
 
@@ -61,20 +60,16 @@ final class StorageReader: Sendable {
   func page(of uuid: InstanceUUID, after key: String?, limit: Int, _ db: Database) throws -> StoredKeys? {
     guard let place = try place(of: uuid, db) else { return nil }
     let statement = try db.cachedStatement(
-      sql: "SELECT \(StorageRow.columns), name FROM storage WHERE instance = ? AND tag > ? ORDER BY tag LIMIT ?")
-    let tag = key.map { StorageKeys(place.key).tag(of: $0) } ?? Data()
+      sql: SealedRow.Table.storage.selection("name, NULL") + " WHERE instance = ? AND tag > ? ORDER BY tag LIMIT ?")
+    let tag = key.map { place.key.tag(of: $0, in: .storage) } ?? Data()
     let rows = try Row.fetchAll(statement, arguments: [uuid.description, tag, max(0, limit)])
     return StoredKeys(keys: try open(rows, in: place), storageEpoch: place.storageEpoch)
   }
 
   private func open(_ rows: [Row], in place: Place) throws -> [(key: String, bytes: Int)] {
     try rows.map { found in
-      guard let row = StorageRow(found), let sealed = found.data(4) else { throw place.damage }
-      let context = row.context("storage.name", of: place.uuid, storageEpoch: place.storageEpoch)
-      guard let name = try? Seal.open(sealed, under: place.key.key, context, what: "a key") else {
-        throw place.damage
-      }
-      return (key: String(decoding: name, as: UTF8.self), bytes: Int(row.valueBytes))
+      guard let row = place.row(found), let name = try? row.openedName(under: place.key) else { throw place.damage }
+      return (key: name, bytes: Int(clamping: row.valueBytes))
     }
   }
 
@@ -95,14 +90,14 @@ final class StorageReader: Sendable {
   }
 
   private func compare(_ place: Place, with anchor: Anchor, _ db: Database) throws {
-    let keys = StorageKeys(place.key)
+    let digest = place.key.storageDigestKey
     var found = Anchor()
-    let statement = try db.cachedStatement(sql: "SELECT \(StorageRow.columns) FROM storage WHERE instance = ?")
+    let statement = try db.cachedStatement(
+      sql: SealedRow.Table.storage.selection("NULL, NULL") + " WHERE instance = ?")
     let rows = try Row.fetchCursor(statement, arguments: [place.uuid.description])
     while let next = try rows.next() {
-      guard let row = StorageRow(next) else { throw place.damage }
-      found.storageBytes &+= row.bytes
-      keys.toggle(row, in: &found, of: place.uuid, storageEpoch: place.storageEpoch)
+      guard let row = place.row(next) else { throw place.damage }
+      found.add(row, digest)
     }
     guard found.storageBytes == anchor.storageBytes, found.storageDigest == anchor.storageDigest else {
       throw place.damage

@@ -20,7 +20,7 @@ struct OpenInstance {
   /// The identity as JSON text; empty without an identity.
   var identity: Data
   /// The push registrations. The sealed identity is bound to all of them.
-  var pushes: [PushRow]
+  var pushes: [SealedRow]
 
   /// Creates an instance with a new key.
   init(_ instance: StoredInstance, slot: Int64, vault: Vault) throws {
@@ -37,7 +37,7 @@ struct OpenInstance {
   }
 
   /// Opens the instance of a row.
-  init(opening row: InstanceRow, pushes: [PushRow], vault: Vault) throws(SealError) {
+  init(opening row: InstanceRow, pushes: [SealedRow], vault: Vault) throws(SealError) {
     let keys = try Self.keys(of: row, vault: vault)
     uuid = row.uuid
     id = row.id
@@ -93,6 +93,11 @@ struct OpenInstance {
     return context
   }
 
+  /// Returns a new row of the instance with this name.
+  func row(_ table: SealedRow.Table, _ name: String, numbers: [UInt64]) -> SealedRow {
+    SealedRow(table, of: uuid, scope: storageEpoch, tag: key.tag(of: name, in: table), numbers: numbers)
+  }
+
   /// The instance for the daemon; `nil` if its ID or a sealed JSON text is invalid.
   var stored: StoredInstance? {
     guard let id = InstanceID(id), let definition = StoredJSON.json(of: definition) else { return nil }
@@ -101,5 +106,13 @@ struct OpenInstance {
     return StoredInstance(
       uuid: uuid, id: id, createdAt: createdAt, definition: definition, identity: identity, epoch: epoch,
       storageEpoch: storageEpoch)
+  }
+}
+
+/// The message for the operator about an instance that does not open.
+enum InstanceProblem {
+  static func text(_ what: String) -> String {
+    "Stored data of this instance does not open (\(what) was damaged, moved or put back); restore a backup, or delete "
+      + "the instance and create it again."
   }
 }
