@@ -91,21 +91,14 @@ private struct GapSeal {
   init() {}
 
   init(opening sealed: Data, _ keys: CensusKeys) throws(SealError) {
-    let plain = try Seal.open(sealed, under: keys.seal, Self.context, what: "the list of lost events")
-    guard plain.count == 24 else { throw SealError(what: "the list of lost events") }
-    let numbers = (0..<3).map { index in
-      plain.dropFirst(index * 8).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    }
+    let numbers = try Seal.openNumbers(
+      sealed, count: 3, under: keys.seal, Self.context, what: "the list of lost events")
     digest = StorageDigest(high: numbers[0], low: numbers[1])
     newest = Int64(clamping: numbers[2])
   }
 
   func sealed(_ keys: CensusKeys) throws(SealError) -> Data {
-    var plain = Data()
-    for number in [digest.high, digest.low, UInt64(clamping: newest)] {
-      plain.append(contentsOf: (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) })
-    }
-    return try Seal.seal(plain, under: keys.seal, Self.context)
+    try Seal.seal([digest.high, digest.low, UInt64(clamping: newest)], under: keys.seal, Self.context)
   }
 
   /// Adds a row to the digest, or removes it.

@@ -21,21 +21,13 @@ struct Census: Equatable {
   }
 
   init(opening sealed: Data, _ keys: CensusKeys) throws(SealError) {
-    let plain = try Seal.open(sealed, under: keys.seal, Self.context, what: "the census")
-    guard plain.count == 24 else { throw SealError(what: "the census") }
-    let numbers = (0..<3).map { index in
-      plain.dropFirst(index * 8).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    }
+    let numbers = try Seal.openNumbers(sealed, count: 3, under: keys.seal, Self.context, what: "the census")
     count = numbers[0]
     digest = StorageDigest(high: numbers[1], low: numbers[2])
   }
 
   func sealed(_ keys: CensusKeys) throws(SealError) -> Data {
-    var plain = Data()
-    for number in [count, digest.high, digest.low] {
-      plain.append(contentsOf: (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) })
-    }
-    return try Seal.seal(plain, under: keys.seal, Self.context)
+    try Seal.seal([count, digest.high, digest.low], under: keys.seal, Self.context)
   }
 
   mutating func add(_ uuid: String, _ keys: CensusKeys) {

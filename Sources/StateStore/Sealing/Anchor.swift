@@ -31,21 +31,16 @@ struct Anchor: Equatable {
   var storageDigest = StorageDigest()
 
   func sealed(under key: DataKey, of instance: InstanceUUID) throws(SealError) -> Data {
-    var plain = Data()
-    for number in [revision, storageRevision, storageBytes, storageDigest.high, storageDigest.low] {
-      plain.append(contentsOf: (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) })
-    }
-    return try Seal.seal(plain, under: key.key, Self.context(instance, key))
+    try Seal.seal(
+      [revision, storageRevision, storageBytes, storageDigest.high, storageDigest.low], under: key.key,
+      Self.context(instance, key))
   }
 
   init() {}
 
   init(opening sealed: Data, under key: DataKey, of instance: InstanceUUID) throws(SealError) {
-    let plain = try Seal.open(sealed, under: key.key, Self.context(instance, key), what: "the row of its key")
-    guard plain.count == 40 else { throw SealError(what: "the row of its key") }
-    let numbers = (0..<5).map { index in
-      plain.dropFirst(index * 8).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    }
+    let numbers = try Seal.openNumbers(
+      sealed, count: 5, under: key.key, Self.context(instance, key), what: "the row of its key")
     revision = numbers[0]
     storageRevision = numbers[1]
     storageBytes = numbers[2]

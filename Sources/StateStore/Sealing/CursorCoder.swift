@@ -29,7 +29,7 @@ public struct CursorCoder: Sendable {
   /// Returns a cursor of a place in the event order, a different text each time.
   public func encode(_ place: EventPlace) -> String {
     encode(
-      [place.position, place.acknowledged, place.losses], nonce: Self.bytes(of: UInt64.random(in: .min ... .max)))
+      [place.position, place.acknowledged, place.losses], nonce: UInt64.random(in: .min ... .max).bigEndianBytes)
   }
 
   /// Returns the position in a cursor, or `nil` if the cursor is invalid or belongs to another state.
@@ -47,7 +47,7 @@ public struct CursorCoder: Sendable {
     let body = bytes.dropFirst(Self.tagBytes)
     let mask = mask(for: tag)
     let numbers = (0..<max(1, words - 1)).map { index in
-      Self.number(in: body.dropFirst(index * Self.numberBytes)) ^ mask[index]
+      Self.number(index, in: body) ^ mask[index]
     }
     let nonce = words > 1 ? Array(body.suffix(Self.numberBytes)) : []
     let difference = zip(tag, self.tag(of: numbers, nonce)).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }
@@ -59,26 +59,22 @@ public struct CursorCoder: Sendable {
 
   private func encode(_ numbers: [UInt64], nonce: [UInt8]) -> String {
     let tag = tag(of: numbers, nonce)
-    let masked = zip(numbers, mask(for: tag)).flatMap { Self.bytes(of: $0 ^ $1) }
+    let masked = zip(numbers, mask(for: tag)).flatMap { ($0 ^ $1).bigEndianBytes }
     return Base64URL.encode(tag + masked + nonce)
   }
 
   private func tag(of numbers: [UInt64], _ nonce: [UInt8]) -> [UInt8] {
-    let message = numbers.flatMap(Self.bytes(of:)) + nonce + state
+    let message = numbers.flatMap { $0.bigEndianBytes } + nonce + state
     return Array(authentication.code(of: message).prefix(Self.tagBytes))
   }
 
   private func mask(for tag: [UInt8]) -> [UInt64] {
     let code = masking.code(of: tag)
-    return (0..<3).map { Self.number(in: code.dropFirst($0 * Self.numberBytes)) }
+    return (0..<3).map { Self.number($0, in: code[...]) }
   }
 
-  private static func number(in bytes: ArraySlice<UInt8>) -> UInt64 {
-    bytes.prefix(numberBytes).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-  }
-
-  private static func bytes(of number: UInt64) -> [UInt8] {
-    (0..<numberBytes).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64(numberBytes - 1 - $0))) }
+  private static func number(_ index: Int, in bytes: ArraySlice<UInt8>) -> UInt64 {
+    UInt64(bigEndianBytes: bytes.dropFirst(index * numberBytes).prefix(numberBytes))
   }
 }
 

@@ -28,6 +28,30 @@ enum Seal {
     }
     return plain
   }
+
+  /// Seals numbers of 64 bits.
+  static func seal(
+    _ numbers: [UInt64], under key: SymmetricKey, _ context: AdditionalData
+  ) throws(SealError) -> Data {
+    try seal(Data(numbers.flatMap { $0.bigEndianBytes }), under: key, context)
+  }
+
+  /// Opens sealed numbers, of which there must be `count`.
+  static func openNumbers(
+    _ sealed: Data, count: Int, under key: SymmetricKey, _ context: AdditionalData, what: String
+  ) throws(SealError) -> [UInt64] {
+    let plain = try open(sealed, under: key, context, what: what)
+    guard plain.count == 8 * count else { throw SealError(what: what) }
+    return (0..<count).map { UInt64(bigEndianBytes: plain.dropFirst(8 * $0).prefix(8)) }
+  }
+}
+
+extension UInt64 {
+  /// Creates the number of at most eight bytes, the most significant one first.
+  init(bigEndianBytes bytes: some Sequence<UInt8>) { self = bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+
+  /// The eight bytes of the number, the most significant one first.
+  var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
 }
 
 /// The additional authenticated data of a sealed value. The value opens only with exactly the same data.
