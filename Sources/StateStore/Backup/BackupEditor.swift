@@ -21,14 +21,18 @@ struct BackupEditor: Sendable {
   ///
   /// - Returns: the backups that can't be changed now. They stay as they are.
   func remove(_ removals: [Removal], _ vault: Vault, _ logger: Logger) -> [UnfinishedBackup] {
-    guard !removals.isEmpty else { return [] }
+    removals.isEmpty ? [] : each { backup in try remove(removals, from: backup, vault, logger) }
+  }
+
+  /// Calls `body` for each backup. Returns the backups for which that failed, with the reasons.
+  private func each(_ body: (StateBackup) throws -> Void) -> [UnfinishedBackup] {
     let backups: [StateBackup]
     do throws(StoreOpenError) { backups = try folder.all() } catch {
       return [UnfinishedBackup(name: "backups", problem: StoreFailure.text(error))]
     }
     return backups.compactMap { backup in
       do {
-        try remove(removals, from: backup, vault, logger)
+        try body(backup)
         return nil
       } catch {
         return UnfinishedBackup(name: backup.name, problem: StoreFailure.text(error))
@@ -97,17 +101,8 @@ struct BackupEditor: Sendable {
     master: SymmetricKey, wrapping: WrappingKey, roots: [RootKey]
   ) -> [UnfinishedBackup] {
     guard let target = roots.first else { return [] }
-    let backups: [StateBackup]
-    do throws(StoreOpenError) { backups = try folder.all() } catch {
-      return [UnfinishedBackup(name: "backups", problem: StoreFailure.text(error))]
-    }
-    return backups.compactMap { backup in
-      do {
-        try adopt(backup, master: master, wrapping: wrapping, target: target, roots: roots)
-        return nil
-      } catch {
-        return UnfinishedBackup(name: backup.name, problem: StoreFailure.text(error))
-      }
+    return each { backup in
+      try adopt(backup, master: master, wrapping: wrapping, target: target, roots: roots)
     }
   }
 
