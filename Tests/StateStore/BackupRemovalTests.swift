@@ -117,6 +117,30 @@ import Testing
     await restored.close()
   }
 
+  @Test("Backups that can't be changed prevent no removal from the others, and health names all of them")
+  func othersAreChanged() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory, tuning: quick())
+    let sample = try Sample()
+    _ = try await store.commit(sample.fill)
+    let keys = try directory.wrappedKeys()
+    let names = ["five", "four", "one", "three", "two"]
+    for name in names { _ = try await store.backUp(name: name, keep: 3) }
+    let read = ["four", "three"]
+    let ends = try read.map { try Obstacle.reader.begin(on: directory.state + "/backups/\($0).db", nil) }
+    _ = try await store.commit(sample.change(.wipe))
+    let present = try directory.wrappedKeys()
+    let destroyed = try #require(keys.first { !present.contains($0) })
+    #expect(store.unfinishedBackups.map(\.name) == read)
+    // The journal of an attempt in progress holds the key as well, until that attempt is rolled back.
+    try await eventually { try directory.filesContaining(destroyed).sorted() == read.map { "backups/\($0).db" } }
+    for end in ends { try end() }
+    try await eventually { store.unfinishedBackups.isEmpty }
+    #expect(try directory.filesContaining(destroyed) == [])
+    #expect(try directory.copies() == names.map { "\($0).db" })
+    await store.close()
+  }
+
   @Test("A backup made while a removal is pending keeps the data of its time")
   func aNewerBackupIsLeftAlone() async throws {
     let directory = try TemporaryDirectory()
