@@ -1,11 +1,6 @@
 import Cryptography
+import FoundationEssentials
 public import SDKProtocol
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The sealing of what this process leaves to the next one on the same state.
 extension SQLiteStateStore {

@@ -1,13 +1,8 @@
+import FoundationEssentials
 import Glibc
 import Linux
 import SDKProtocol
 import SQLite
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The replacement of the database by another one. The former database is set aside and never deleted.
 ///

@@ -1,11 +1,6 @@
+import FoundationEssentials
 import SDKProtocol
 import SQLite
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The application of one change inside a savepoint.
 struct ChangeWriter {

@@ -1,10 +1,5 @@
+import FoundationEssentials
 import SQLite
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The table of wrapped keys. A key is only ever overwritten in place, by bytes of the same length.
 enum KeyTable {

@@ -1,11 +1,6 @@
+import FoundationEssentials
 import SDKProtocol
 import SQLite
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A writer of an instance's outbox, which holds the pending cleanup deliveries. Each entry is sealed under a data key
 /// of its own, so the instance's data key is not needed.

@@ -1,10 +1,5 @@
+import FoundationEssentials
 import SQLite
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A key that was destroyed in the state and must be destroyed in the backups too.
 struct Removal: Sendable {

@@ -1,12 +1,7 @@
+import FoundationEssentials
 import JSONRPC
 import SDKProtocol
 import SQLite
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The writing of an instance's push registrations and storage. The instance's row and its anchor, which authenticate
 /// them, must be written afterwards.

@@ -1,12 +1,7 @@
+import FoundationEssentials
 import Glibc
 import Linux
 import SDKProtocol
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The folder `backups/` in the state directory. The modification time of a backup's file is the time of its state.
 struct BackupFolder: Sendable {

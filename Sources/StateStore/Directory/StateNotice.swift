@@ -1,12 +1,7 @@
+import FoundationEssentials
 import Glibc
 import Linux
 import SDKProtocol
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A notice that the state differs from what the daemon last wrote, for example because the database was rolled back or
 /// rows are missing. Its file beside the database stays until an operator deletes it.

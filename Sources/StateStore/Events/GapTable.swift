@@ -1,11 +1,6 @@
+import FoundationEssentials
 import SDKProtocol
 import SQLite
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The losses of the event log to retention: for each instance, the newest lost position and the number of the loss.
 ///

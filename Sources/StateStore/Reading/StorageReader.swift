@@ -1,13 +1,8 @@
+import FoundationEssentials
 import JSONRPC
 import SDKProtocol
 import SQLite
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A reader of instances' storage. Its first read of an instance compares all storage rows with the anchor. Later reads
 /// do not, because only this process writes.

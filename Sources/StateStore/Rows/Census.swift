@@ -1,11 +1,6 @@
+import FoundationEssentials
 import SDKProtocol
 import SQLite
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The number and a keyed digest of a state's instances. They show whether another program removed or added rows.
 struct Census: Equatable {

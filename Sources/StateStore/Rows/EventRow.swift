@@ -1,13 +1,8 @@
 import Cryptography
+import FoundationEssentials
 import JSONRPC
 import SDKProtocol
 import SQLite
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The sealed form of events: a line with everything except the data, and a line with the data.
 enum EventRow {

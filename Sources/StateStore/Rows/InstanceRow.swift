@@ -1,10 +1,5 @@
+import FoundationEssentials
 import SQLite
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// An instance's row and the row of its key, as stored in the database.
 struct InstanceRow {

@@ -1,12 +1,7 @@
 import Cryptography
+import FoundationEssentials
 import SDKProtocol
 import SQLite
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The store's own rows, such as its ID, its wrapped master key, its number of openings, and the mark of a backup.
 enum MetaTable {

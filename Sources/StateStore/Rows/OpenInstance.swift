@@ -1,10 +1,5 @@
+import FoundationEssentials
 import SDKProtocol
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The decrypted rows of an instance, which a change modifies and writes back.
 struct OpenInstance {

@@ -1,11 +1,6 @@
+import FoundationEssentials
 import SDKProtocol
 import SQLite
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// An outbox entry's row with its key.
 ///

@@ -1,13 +1,8 @@
 import Cryptography
+import FoundationEssentials
 import JSONRPC
 import SDKProtocol
 import SQLite
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A row with a sealed name and a sealed value: a push registration, a value in storage, or an outbox entry.
 ///

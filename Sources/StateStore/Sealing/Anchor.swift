@@ -1,11 +1,6 @@
 import Cryptography
+import FoundationEssentials
 import SDKProtocol
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The data in the row of an instance's key that authenticates the instance's other rows, sealed under that key.
 ///

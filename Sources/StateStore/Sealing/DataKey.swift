@@ -1,14 +1,9 @@
 import CLinux
 import Cryptography
+import FoundationEssentials
 import Glibc
 import Linux
 import SDKProtocol
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The key of one instance until its next wipe, or of one outbox entry, with its slot in the table of keys.
 ///

@@ -1,10 +1,5 @@
 import Cryptography
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import FoundationEssentials
 
 /// The keys of a state for data that belongs to no single instance. They are stored wrapped beside the data keys, so
 /// that they outlive the master key.

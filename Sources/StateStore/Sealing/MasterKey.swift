@@ -1,10 +1,5 @@
 import Cryptography
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import FoundationEssentials
 
 /// The random key that protects everything in a state. The state contains it wrapped under the root key.
 enum MasterKey {

@@ -1,12 +1,7 @@
 import Cryptography
+import FoundationEssentials
 import JSONRPC
 import SDKProtocol
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Sealed values of a database: AES-GCM. Their additional data says which column they are of, and whose.
 enum Seal {

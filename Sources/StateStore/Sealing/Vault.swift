@@ -1,11 +1,6 @@
 import Cryptography
+import FoundationEssentials
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The keys of an open state.
 final class Vault: Sendable {
