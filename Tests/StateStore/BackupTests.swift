@@ -66,6 +66,47 @@ import Testing
     await again.close()
   }
 
+  @Test("After a kill at any moment of a wipe the key is whole or in no file, and no backup is lost")
+  func aKillLeavesTheKeyWholeOrGone() async throws {
+    let directory = try TemporaryDirectory()
+    let snapshots = Snapshots()
+    let store = try await open(directory, tuning: snapshots.tuning(of: directory))
+    let (wiped, other) = (try Sample("wiped"), try Sample("other"))
+    for sample in [wiped, other] { _ = try await store.commit(sample.fill) }
+    let keys = try directory.wrappedKeys()
+    for name in ["one", "two"] { _ = try await store.backUp(name: name, keep: 3) }
+    snapshots.start()
+    _ = try await store.commit(wiped.change(.wipe))
+    snapshots.stop()
+    let present = try directory.wrappedKeys()
+    let destroyed = try #require(keys.first { !present.contains($0) })
+    await store.close()
+    for (moment, left) in snapshots.all {
+      let again = try await open(left)
+      let loaded = try #require(try await again.loaded(wiped), "\(moment)")
+      let identity = loaded.identity
+      if identity == nil {
+        try await eventually { try left.filesContaining(destroyed) == [] }
+      } else {
+        #expect(identity == Sample.identity, "\(moment)")
+        #expect(try left.filesContaining(destroyed).contains("state.db"), "\(moment)")
+      }
+      await again.close()
+      #expect(try left.copies() == ["one.db", "two.db"], "\(moment)")
+      for name in ["one", "two"] {
+        try left.restore(name)
+        let restored = try await open(left)
+        try await other.expectFilled(restored)
+        let found = try #require(try await restored.loaded(wiped), "\(moment)")
+        #expect(found.identity == identity, "\(moment)")
+        await restored.close()
+      }
+    }
+    let moments = snapshots.all.map(\.moment)
+    #expect(moments.contains(.committing) && moments.last == .editingCopies, "\(moments)")
+    #expect(moments.count { $0 == .emptyingLog } >= 2, "the log is emptied before and after the change")
+  }
+
   @Test("While a destroyed key is removed from the backups, the wipe waits and other changes do not")
   func othersAreNotHeldUp() async throws {
     let directory = try TemporaryDirectory()
