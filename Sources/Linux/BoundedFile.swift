@@ -71,13 +71,6 @@ public struct FileMode: Sendable, Hashable {
   /// The gid of the group.
   public var group: gid_t
 
-  /// Creates a mode with these parts.
-  public init(bits: mode_t, owner: uid_t, group: gid_t) {
-    self.bits = bits
-    self.owner = owner
-    self.group = group
-  }
-
   /// Whether every user may write the file.
   public var isWritableByAnyone: Bool { bits & S_IWOTH != 0 }
 

@@ -1,7 +1,8 @@
 import Foundation
 import Glibc
-import Linux
 import Testing
+
+@testable import Linux
 
 @Suite(.timeLimit(.minutes(1))) struct BoundedFileTests {
   private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sdkd-\(UUID().uuidString)").path

@@ -1,6 +1,7 @@
 import CoreMetrics
-import OpenMetrics
 import Testing
+
+@testable import OpenMetrics
 
 @Suite struct MetricsReadingTests {
   @Test func whatWasWrittenIsRead() async throws {

@@ -128,11 +128,6 @@ private struct ArrayContainer: UnkeyedDecodingContainer {
   let codingPath: [any CodingKey]
   private(set) var currentIndex = 0
 
-  init(array: [JSON], codingPath: [any CodingKey]) {
-    self.array = array
-    self.codingPath = codingPath
-  }
-
   var count: Int? { array.count }
   var isAtEnd: Bool { currentIndex >= array.count }
 

@@ -79,11 +79,6 @@ public struct JSONParser {
     return try Array(bytes).withUnsafeBufferPointer(result).get()
   }
 
-  private init(bytes: UnsafeBufferPointer<UInt8>, leniency: Leniency) {
-    self.bytes = bytes
-    self.leniency = leniency
-  }
-
   func error(_ problem: String) -> JSONSyntaxError {
     JSONSyntaxError(problem: problem, offset: position, isBeyondLimits: false)
   }

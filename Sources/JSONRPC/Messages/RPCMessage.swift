@@ -10,13 +10,6 @@ public struct RPCRequest: Sendable {
   ///
   /// An object, because a value of any type would make each copy of a message slow.
   public var prepared: (any AnyObject & Sendable)?
-
-  /// Makes a request whose `prepared` is `nil`.
-  public init(id: RPCID, method: String, params: JSON?) {
-    self.id = id
-    self.method = method
-    self.params = params
-  }
 }
 
 /// A message of either direction.

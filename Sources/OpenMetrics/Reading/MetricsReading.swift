@@ -6,12 +6,6 @@ public struct MetricsReading: Sendable, Hashable {
     public var labels: [String: String]
     /// The value.
     public var value: Double
-
-    /// Creates a sample.
-    public init(labels: [String: String], value: Double) {
-      self.labels = labels
-      self.value = value
-    }
   }
 
   /// An error in the syntax of a text.

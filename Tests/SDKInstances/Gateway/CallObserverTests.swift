@@ -1,7 +1,7 @@
-import JSONRPC
 import SDKProtocol
 import Testing
 
+@testable import JSONRPC
 @testable import SDKInstances
 
 struct CallObserverTests {

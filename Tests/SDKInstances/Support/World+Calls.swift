@@ -1,6 +1,6 @@
-import JSONRPC
 import SDKProtocol
 
+@testable import JSONRPC
 @testable import SDKInstances
 
 /// Helpers that make calls as a connection does.

@@ -1,9 +1,9 @@
 import JSONRPC
-import Linux
 import Randomness
 import SDKInstances
 import Testing
 
+@testable import Linux
 @testable import sdkd
 
 struct ConfigurationFuzzTests {

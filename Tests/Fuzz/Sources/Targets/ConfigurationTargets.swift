@@ -1,9 +1,9 @@
 import Glibc
 import JSONRPC
-import Linux
 import SDKInstances
 import SDKProtocol
 
+@testable import Linux
 @testable import SDKKinds
 @testable import sdkd
 
