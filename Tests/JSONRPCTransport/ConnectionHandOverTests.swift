@@ -1,6 +1,7 @@
 import JSONRPC
-import JSONRPCTransport
 import Testing
+
+@testable import JSONRPCTransport
 
 @Suite struct ConnectionHandOverTests {
   private static let full = ConnectionHandOver(

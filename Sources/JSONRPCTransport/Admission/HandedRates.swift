@@ -13,14 +13,6 @@ public struct HandedRates: Sendable, Hashable {
   public var messages: UInt64
   /// The time at which the bucket of new connections is full again.
   public var connections: UInt64
-
-  /// Creates rates.
-  public init(user: UInt32?, calls: UInt64, messages: UInt64, connections: UInt64) {
-    self.user = user
-    self.calls = calls
-    self.messages = messages
-    self.connections = connections
-  }
 }
 
 /// The form in which rates are passed on: a line of JSON before the states of connections.

@@ -10,14 +10,7 @@ public struct ConnectionHandOver: Sendable, Hashable {
     /// The index in `batches` of the batch that waits for the response; `nil` if no batch does.
     public var batch: Int?
     /// Whether this member of a batch has passed the check of unsent bytes and responses; true for other requests.
-    public var isChecked: Bool
-
-    /// Creates a request.
-    public init(text: [UInt8], batch: Int? = nil, isChecked: Bool = true) {
-      self.text = text
-      self.batch = batch
-      self.isChecked = isChecked
-    }
+    public var isChecked = true
   }
 
   /// The inode of the socket, by which the receiver finds its descriptor.
@@ -31,7 +24,7 @@ public struct ConnectionHandOver: Sendable, Hashable {
   /// The requests that were accepted and not run, in order.
   public var requests: [Request]
   /// The responses that each incomplete batch has. The others are those of its `requests`, of which it has some.
-  public var batches: [[[UInt8]]]
+  public var batches: [[[UInt8]]] = []
   /// The number of the last request that was sent to the peer.
   public var lastQuestion: UInt64
   /// The start time of the peer's process, in clock ticks since boot, if the kernel has no descriptor of the process;
@@ -39,22 +32,6 @@ public struct ConnectionHandOver: Sendable, Hashable {
   public var processStart: UInt64?
   /// The program's own state of the connection.
   public var program: JSON
-
-  /// Creates a state.
-  public init(
-    inode: UInt64, framing: Framing?, input: [UInt8], output: [UInt8], requests: [Request],
-    batches: [[[UInt8]]] = [], lastQuestion: UInt64, processStart: UInt64? = nil, program: JSON
-  ) {
-    self.inode = inode
-    self.framing = framing
-    self.input = input
-    self.output = output
-    self.requests = requests
-    self.batches = batches
-    self.lastQuestion = lastQuestion
-    self.processStart = processStart
-    self.program = program
-  }
 
   /// Returns the inode of a socket; 0 if the descriptor is none.
   public static func inode(of descriptor: CInt) -> UInt64 {

@@ -135,13 +135,9 @@ struct ProcessStamp: Sendable, Hashable {
   let uid: UInt32
   /// The effective group ID.
   let gid: UInt32
+}
 
-  init(start: UInt64, uid: UInt32, gid: UInt32) {
-    self.start = start
-    self.uid = uid
-    self.gid = gid
-  }
-
+extension ProcessStamp {
   /// Reads the start time and the effective ids of a living process from `/proc`. Returns `nil` if there is no process
   /// with this number, it has ended, or `/proc` does not show it.
   init?(of pid: Int32) {

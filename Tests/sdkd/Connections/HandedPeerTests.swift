@@ -1,8 +1,8 @@
 import JSONRPC
-import JSONRPCTransport
 import SDKInstances
 import Testing
 
+@testable import JSONRPCTransport
 @testable import sdkd
 
 /// The peer of a connection that a former daemon has handed over.
