@@ -1,7 +1,8 @@
 import JSONRPC
 import SDKProtocol
-import StateStore
 import Testing
+
+@testable import StateStore
 
 /// The contract of every store, in memory or on disk, for push registrations and the outbox.
 @Suite struct PushAndOutboxContractTests {

@@ -88,7 +88,7 @@ public struct StoreMeta: Sendable, Hashable {
   /// The number of openings of this state after the first one, durable before `open` returns.
   public var restartCount: Int
   /// The origin of the root key that wraps the state's master key.
-  public var rootKey: RootKeyOrigin
+  public var rootKey: RootKeyOrigin = .file
   /// The repair made by this opening; `nil` if the database was not damaged.
   public var repair: StateRepair?
   /// The time of the backup from which this opening restored the state; `nil` if none was restored.
@@ -96,19 +96,5 @@ public struct StoreMeta: Sendable, Hashable {
   /// The notice that this opening wrote because the state differs from what the daemon last wrote; `nil` without one.
   public var notice: StateNotice?
   /// The losses of the backup that became the state in this opening.
-  public var losses: BackupLosses
-
-  /// Creates the facts about a state.
-  public init(
-    stateID: String, restartCount: Int, rootKey: RootKeyOrigin = .file, repair: StateRepair? = nil,
-    copiedAt: Timestamp? = nil, notice: StateNotice? = nil, losses: BackupLosses = BackupLosses()
-  ) {
-    self.stateID = stateID
-    self.restartCount = restartCount
-    self.rootKey = rootKey
-    self.repair = repair
-    self.copiedAt = copiedAt
-    self.notice = notice
-    self.losses = losses
-  }
+  public var losses = BackupLosses()
 }

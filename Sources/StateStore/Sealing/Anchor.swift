@@ -55,13 +55,6 @@ struct StorageDigest: Equatable {
   private(set) var high: UInt64 = 0
   private(set) var low: UInt64 = 0
 
-  init() {}
-
-  init(high: UInt64, low: UInt64) {
-    self.high = high
-    self.low = low
-  }
-
   /// Adds a row that is not in the set, or removes one that is.
   mutating func toggle(_ row: AdditionalData, key: AuthenticationKey) {
     key.code(of: row.bytes).withUnsafeBytes { code in

@@ -16,7 +16,9 @@ struct Keyring {
   let outboxNames: SymmetricKey
   /// The keys for events, in ascending order of position. Each rotation of the master key begins another one.
   let events: [EventKey]
+}
 
+extension Keyring {
   /// Creates new keys.
   init() {
     cursors = SymmetricKey()
@@ -29,12 +31,6 @@ struct Keyring {
     cursors = DerivedKey.derive(from: master, purpose: "cursors")
     outboxNames = DerivedKey.derive(from: master, purpose: "outbox names")
     events = [EventKey(first: 0, key: DerivedKey.derive(from: master, purpose: "events"))]
-  }
-
-  init(cursors: SymmetricKey, outboxNames: SymmetricKey, events: [EventKey]) {
-    self.cursors = cursors
-    self.outboxNames = outboxNames
-    self.events = events
   }
 }
 

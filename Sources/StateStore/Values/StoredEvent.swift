@@ -15,23 +15,6 @@ public struct StoredEvent: Sendable, Hashable {
   public var data: JSONObject
   /// The access rules for the events of a deleted instance, written with its last event.
   public var audience: JSON?
-
-  /// Creates an event.
-  public init(
-    position: UInt64, uuid: InstanceUUID, id: InstanceID, kind: KindName, time: Timestamp, type: EventType,
-    service: String? = nil, operation: String? = nil, data: JSONObject, audience: JSON? = nil
-  ) {
-    self.position = position
-    self.uuid = uuid
-    self.id = id
-    self.kind = kind
-    self.time = time
-    self.type = type
-    self.service = service
-    self.operation = operation
-    self.data = data
-    self.audience = audience
-  }
 }
 
 /// A page of the event log, read from one snapshot.
@@ -46,23 +29,11 @@ public struct EventPage: Sendable, Hashable {
   /// The instances that lost events after the requested position, each with the newest position that retention has
   /// removed. ``InstanceUUID/anyDeleted`` stands for deleted instances of which no event is left, and for the events of
   /// the page that are damaged.
-  public var lost: [InstanceUUID: UInt64]
+  public var lost: [InstanceUUID: UInt64] = [:]
   /// The numbers of the losses to retention. A later loss has a higher number.
-  public var lossNumbers: [InstanceUUID: UInt64]
+  public var lossNumbers: [InstanceUUID: UInt64] = [:]
   /// The position of the last damaged event of the page; 0 without one.
   public var damaged: UInt64 = 0
-
-  /// Creates a page.
-  public init(
-    events: [StoredEvent], reached: UInt64, newest: UInt64, lost: [InstanceUUID: UInt64] = [:],
-    lossNumbers: [InstanceUUID: UInt64] = [:]
-  ) {
-    self.events = events
-    self.reached = reached
-    self.newest = newest
-    self.lost = lost
-    self.lossNumbers = lossNumbers
-  }
 
   /// Returns the place for a reader who is now notified of a gap; `nil` if the page has no loss after the place that the
   /// reader was not notified of.

@@ -55,12 +55,6 @@ public struct StoredPush: Sendable, Hashable {
   public var id: String
   /// The content of the registration. Sealed.
   public var value: JSON
-
-  /// Creates a push registration.
-  public init(id: String, value: JSON) {
-    self.id = id
-    self.value = value
-  }
 }
 
 /// A pending delivery to the vendor, which outlives a wipe of its instance (`rows.md`, R3). It is sealed under a
@@ -75,13 +69,6 @@ public struct StoredOutboxEntry: Sendable, Hashable {
   public var value: JSON
   /// The time at which the delivery is abandoned. The store keeps it in clear and does not act on it.
   public var deadline: Timestamp
-
-  /// Creates an entry.
-  public init(id: String, value: JSON, deadline: Timestamp) {
-    self.id = id
-    self.value = value
-    self.deadline = deadline
-  }
 }
 
 /// The permanent ID of an instance. A new instance with the same name has another one.

@@ -4,20 +4,11 @@ public import SDKProtocol
 /// The state that `load` returns.
 public struct StoredState: Sendable {
   /// The instances that opened.
-  public var instances: [StoredInstance]
+  public var instances: [StoredInstance] = []
   /// The instances that did not open, with the reasons.
-  public var quarantined: [QuarantinedInstance]
+  public var quarantined: [QuarantinedInstance] = []
   /// The last events of deleted instances that contain access rules for the instances' events, oldest first.
-  public var deleted: [StoredEvent]
-
-  /// Creates a state.
-  public init(
-    instances: [StoredInstance] = [], quarantined: [QuarantinedInstance] = [], deleted: [StoredEvent] = []
-  ) {
-    self.instances = instances
-    self.quarantined = quarantined
-    self.deleted = deleted
-  }
+  public var deleted: [StoredEvent] = []
 }
 
 /// An instance on disk that can't be opened.
@@ -43,12 +34,6 @@ public struct StoredValue: Sendable, Hashable {
   /// The value; `nil` if the key has none.
   public var value: JSON?
   public var storageEpoch: UInt64
-
-  /// Creates a value with its storage epoch.
-  public init(value: JSON?, storageEpoch: UInt64) {
-    self.value = value
-    self.storageEpoch = storageEpoch
-  }
 }
 
 /// A page of the keys in an instance's storage, with the storage epoch from the same snapshot.
@@ -56,12 +41,6 @@ public struct StoredKeys: Sendable {
   /// The keys with the sizes of their values in bytes.
   public var keys: [(key: String, bytes: Int)]
   public var storageEpoch: UInt64
-
-  /// Creates a page of keys.
-  public init(keys: [(key: String, bytes: Int)], storageEpoch: UInt64) {
-    self.keys = keys
-    self.storageEpoch = storageEpoch
-  }
 }
 
 /// The health of the store.

@@ -1,10 +1,10 @@
 import JSONRPC
 import Logging
 import SDKProtocol
-import StateStore
 import Testing
 
 @testable import SDKInstances
+@testable import StateStore
 
 struct AuditTrailTests {
   private let written = Records<AuditRecord>()

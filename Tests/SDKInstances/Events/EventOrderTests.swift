@@ -1,9 +1,9 @@
 import JSONRPC
 import SDKProtocol
-import StateStore
 import Testing
 
 @testable import SDKInstances
+@testable import StateStore
 
 struct EventOrderTests {
   private func events(_ positions: UInt64...) throws -> [StoredEvent] {

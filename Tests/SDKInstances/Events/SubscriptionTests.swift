@@ -1,10 +1,10 @@
 import Doubles
 import JSONRPC
 import SDKProtocol
-import StateStore
 import Testing
 
 @testable import SDKInstances
+@testable import StateStore
 
 struct SubscriptionTests {
   private func subscribe(_ world: World, _ session: ClientSession, _ params: JSON = [:]) async throws -> JSON {

@@ -1,6 +1,7 @@
 import JSONRPC
 package import SDKProtocol
-package import StateStore
+
+@testable package import StateStore
 
 /// The contents of an `InMemoryStateStore`. It is a value, so that a failed change is undone by discarding the modified
 /// value.

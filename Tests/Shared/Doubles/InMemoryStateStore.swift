@@ -1,7 +1,8 @@
 import Cryptography
 public import SDKProtocol
-public import StateStore
 import Synchronization
+
+@testable public import StateStore
 
 /// A store without persistence, for tests of the code above a store. It has the semantics of the store on disk.
 public final class InMemoryStateStore: StateStore {
