@@ -15,12 +15,6 @@ struct ProviderPipes: Sendable {
     let pipes = ProviderPipes(input: input.write, output: output.read, error: error.read)
     return (pipes, [input.read, output.write, error.write])
   }
-
-  private init(input: OwnedDescriptor, output: OwnedDescriptor, error: OwnedDescriptor) {
-    self.input = input
-    self.output = output
-    self.error = error
-  }
 }
 
 /// A check of whether the daemon has enough free file descriptors for a child.

@@ -11,16 +11,13 @@ import Synchronization
 /// process that sweeps must start nothing but providers. The children that it had before `adoptOrphans` are left alone:
 /// a shell that became the daemon by `exec` may have started them.
 public struct SubreaperSweep: Sendable {
-  private let running: RunningProviders
-  private let table: ProcessTable
+  let running: RunningProviders
+  private(set) var table = ProcessTable()
+}
 
+extension SubreaperSweep {
   /// Creates the sweep of this process.
   public init() { self.init(running: .shared) }
-
-  init(running: RunningProviders, table: ProcessTable = ProcessTable()) {
-    self.running = running
-    self.table = table
-  }
 
   /// Makes the process the subreaper of its descendants.
   ///

@@ -14,12 +14,9 @@ struct Published: Sendable {
   var pending: [Instance.Pending] = []
   /// Whether the instance is in the registry, so that `StateIndex` has its state.
   var isListed = false
+}
 
-  init(definition: Definition, storageEpoch: String) {
-    self.definition = definition
-    self.storageEpoch = storageEpoch
-  }
-
+extension Published {
   /// Creates the part of an instance's state that readers see.
   init(_ core: InstanceCore) {
     self.init(definition: core.definition, storageEpoch: core.clientStorageEpoch)

@@ -40,15 +40,9 @@ struct RenewalPlace: Sendable, Hashable {
 public struct RenewalMeans: Sendable, Hashable {
   /// Whether the SDK can get a new credential from the vendor without the owner: with a refresh token, or by exchanging
   /// the identity again.
-  public var itself: Bool
+  public var itself = false
   /// Whether a delegate or a token provider is available to supply a new credential.
-  public var bridge: Bool
-
-  /// Creates a set of strategies, by default none.
-  public init(itself: Bool = false, bridge: Bool = false) {
-    self.itself = itself
-    self.bridge = bridge
-  }
+  public var bridge = false
 
   /// No strategy.
   public static let none = RenewalMeans()

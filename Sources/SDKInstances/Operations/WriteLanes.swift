@@ -41,14 +41,8 @@ public final class WriteLanes: Sendable {
   /// The position of a write in one lane or several.
   public struct Place: Sendable {
     fileprivate let lanes: WriteLanes
-    private let keys: [Key]
+    fileprivate let keys: [Key]
     fileprivate let number: UInt64
-
-    fileprivate init(lanes: WriteLanes, keys: [Key], number: UInt64) {
-      self.lanes = lanes
-      self.keys = keys
-      self.number = number
-    }
 
     /// Whether every earlier place has been released.
     public var isFirst: Bool { keys.allSatisfy { lanes.isFirst(number, $0) } }

@@ -19,26 +19,9 @@ public struct PushRecord: Sendable, Hashable, Codable {
   /// The text that identifies the user (`IdentityRecord.subject`), by which the same user is recognized.
   public var subject: Secret?
   /// Whether the registration still exists at the vendor although its user was removed from the instance.
-  public var orphaned: Bool
+  public var orphaned = false
   /// The time at which the registration was created.
   public var createdAt: Timestamp
-
-  /// Creates a registration.
-  public init(
-    id: String, service: String?, address: Secret, type: String, locale: String?, vendorId: String? = nil, user: User,
-    subject: Secret?, orphaned: Bool = false, createdAt: Timestamp
-  ) {
-    self.id = id
-    self.service = service
-    self.address = address
-    self.type = type
-    self.locale = locale
-    self.vendorId = vendorId
-    self.user = user
-    self.subject = subject
-    self.orphaned = orphaned
-    self.createdAt = createdAt
-  }
 }
 
 extension PushRecord {

@@ -5,13 +5,8 @@ import SDKProtocol
 /// A client for the Support backend, which builds paths, headers and bodies of requests and sends them.
 struct SupportWire: Sendable {
   static let vendor = "Zendesk Support"
-  private let common: CommonSettings
-  private let services: AdapterServices
-
-  init(common: CommonSettings, services: AdapterServices) {
-    self.common = common
-    self.services = services
-  }
+  let common: CommonSettings
+  let services: AdapterServices
 
   /// The backend and the app of a request.
   struct Place: Sendable {

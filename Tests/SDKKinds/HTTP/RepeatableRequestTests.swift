@@ -1,9 +1,9 @@
 import JSONRPC
-import SDKInstances
 import SDKProtocol
 import Synchronization
 import Testing
 
+@testable import SDKInstances
 @testable import SDKKinds
 
 /// Which requests of a kind are sent once more when their connection ends without a response. Each kind has its test in its

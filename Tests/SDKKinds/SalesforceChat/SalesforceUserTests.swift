@@ -1,10 +1,10 @@
 import DelegateBridge
 import Foundation
 import JSONRPC
-import SDKInstances
 import SDKProtocol
 import Testing
 
+@testable import SDKInstances
 @testable import SDKKinds
 
 /// The user that a set of tokens belongs to, and the form in which the tokens are stored and read again.

@@ -1,9 +1,9 @@
 import JSONRPC
-import SDKInstances
 import SDKProtocol
 import Synchronization
 import Testing
 
+@testable import SDKInstances
 @testable import SDKKinds
 
 /// The adapter's handling of responses, without a network.

@@ -1,8 +1,8 @@
 import JSONRPC
-import SDKInstances
 import SDKProtocol
 import Testing
 
+@testable import SDKInstances
 @testable import SDKKinds
 
 /// Devices that are registered at the vendor, and their removal with the identity (`rows.md`, S11).

@@ -136,13 +136,9 @@ struct EdnaOffer {
   var auth: EdnaAuth
   /// The user's attributes; `nil` to leave them as they are.
   var data: [String: String]?
+}
 
-  /// Creates an offer.
-  init(auth: EdnaAuth, data: [String: String]? = nil) {
-    self.auth = auth
-    self.data = data
-  }
-
+extension EdnaOffer {
   /// Creates the offer that `checked` stored in the details of a credential.
   init(_ credential: CheckedCredential) {
     auth = EdnaAuth(stored: credential.details["auth"])

@@ -1,9 +1,9 @@
 import DelegateBridge
 import JSONRPC
-import SDKInstances
 import SDKProtocol
 import Synchronization
 
+@testable import SDKInstances
 @testable import SDKKinds
 @testable import StateStore
 
