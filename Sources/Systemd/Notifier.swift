@@ -9,15 +9,13 @@ public struct Notifier: Sendable {
   /// The length in bytes at which a status line is cut. The manager accepts 4096 bytes for a whole message.
   static let maximumStatusLength = 3584
 
-  private let transmit: @Sendable (String) -> Int32
+  let transmit: @Sendable (String) -> Int32
+}
 
+extension Notifier {
   /// Creates a notifier for the manager that `NOTIFY_SOCKET` names when a message is sent.
   public init() {
     self.init { sd_notify(0, $0) }
-  }
-
-  init(transmit: @escaping @Sendable (String) -> Int32) {
-    self.transmit = transmit
   }
 
   /// Whether a service manager expects notifications.

@@ -1,7 +1,8 @@
 import Foundation
 import JSONRPC
-import SandboxServer
 import Testing
+
+@testable import SandboxServer
 
 /// A thousand instances whose tokens end within the same minute.
 @Suite struct StormTests {

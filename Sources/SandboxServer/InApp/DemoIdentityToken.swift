@@ -43,7 +43,7 @@ public struct DemoIdentityToken: Sendable {
   /// The user's id at the customer: the claim `sub`.
   public var subject: String
   /// The time of issue: `iat`, in whole seconds.
-  public var issuedAt: Date
+  public var issuedAt: Date = .now
   /// The id of the signing key, for the header; `nil` leaves it out.
   public var kid: String? = DemoAccounts.inAppKid
   /// The claim `iss`; `nil` leaves it out.
@@ -52,12 +52,6 @@ public struct DemoIdentityToken: Sendable {
   public var lifetime: TimeInterval? = 300
   /// The algorithm of the signature: `RS256` or `RS512`.
   public var algorithm = "RS256"
-
-  /// Creates a token of a user, signed with the demo key.
-  public init(subject: String, issuedAt: Date = .now) {
-    self.subject = subject
-    self.issuedAt = issuedAt
-  }
 
   /// The signed token. It differs at each access, since each has its own `jti`.
   public var text: String {

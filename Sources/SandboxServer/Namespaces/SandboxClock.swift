@@ -5,14 +5,10 @@ import JSONRPC
 struct SandboxClock: Sendable {
   /// The seconds by which this clock is ahead of the machine's.
   private(set) var offset: TimeInterval = 0
-  private let machine: @Sendable () -> Date
+  let machine: @Sendable () -> Date
 
   /// The allowed offsets: a hundred years either way, so that every resulting date can be written in HTTP.
   static let offsets = -3_155_760_000.0...3_155_760_000.0
-
-  init(machine: @escaping @Sendable () -> Date) {
-    self.machine = machine
-  }
 
   var now: Date { machine().addingTimeInterval(offset) }
 

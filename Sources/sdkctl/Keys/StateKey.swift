@@ -8,13 +8,9 @@ struct StateKey {
   let fileOpens: Bool
   /// Whether the key that was tried besides `root.key` opens the state.
   let keyOpens: Bool
+}
 
-  init(isSealed: Bool, fileOpens: Bool, keyOpens: Bool) {
-    self.isSealed = isSealed
-    self.fileOpens = fileOpens
-    self.keyOpens = keyOpens
-  }
-
+extension StateKey {
   /// Runs `sdkd --inspect-key`, which tries `root.key` and `key` on the state in a directory.
   ///
   /// - Throws: `CommandFailure` when the program fails or does not end by `deadline`.

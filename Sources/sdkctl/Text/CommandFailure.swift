@@ -24,7 +24,9 @@ struct CommandFailure: Error, Hashable {
   static func input(_ message: String) -> CommandFailure {
     CommandFailure(message: message, reason: "input", status: 1)
   }
+}
 
+extension CommandFailure {
   /// Creates the failure for an error; `nil` for errors of the argument parser.
   init?(_ error: any Error) {
     switch error {
@@ -33,14 +35,6 @@ struct CommandFailure: Error, Hashable {
     case is CancellationError: self.init(message: "Interrupted.", reason: "cancelled", status: 1)
     default: return nil
     }
-  }
-
-  init(message: String, reason: String, status: Int32, hints: [String] = [], rpc: RPCError? = nil) {
-    self.message = message
-    self.reason = reason
-    self.status = status
-    self.hints = hints
-    self.rpc = rpc
   }
 
   init(_ error: SDKClientError) {

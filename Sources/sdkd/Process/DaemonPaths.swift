@@ -19,16 +19,9 @@ struct DaemonPaths: Sendable {
   /// Whether it is a service with a user of its own, as the package's units run it: neither root's nor a person's
   /// daemon.
   var isService: Bool { !isUserDaemon && uid != 0 }
+}
 
-  /// Creates the given paths of a daemon of this user.
-  init(config: String, state: String, socket: String, isUserDaemon: Bool, uid: UInt32) {
-    self.config = config
-    self.state = state
-    self.socket = socket
-    self.isUserDaemon = isUserDaemon
-    self.uid = uid
-  }
-
+extension DaemonPaths {
   init(config: String?, state: String?, socket: String?, unitSockets: String? = nil) {
     let environment = Self.variable
     if let unitSockets { self.unitSockets = unitSockets }

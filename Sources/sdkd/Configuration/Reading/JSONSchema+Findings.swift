@@ -64,13 +64,9 @@ struct SchemaFinding: Sendable, Hashable {
 
   /// Returns a description of valid values in terms of TOML: those of the schema are JSON's.
   private static func words(_ expectation: String) -> String { expectation == "an object" ? "a table" : expectation }
+}
 
-  init(path: String, message: String, nearest: String? = nil) {
-    self.path = path
-    self.message = message
-    self.nearest = nearest
-  }
-
+extension SchemaFinding {
   init(_ violation: JSONSchemaViolation) {
     switch violation.problem {
     case .unknown(let nearest, let known): self = .unknown(violation.member, nearest: nearest, known: known)
