@@ -1,8 +1,9 @@
 import Foundation
 import Glibc
 import JSONRPC
-import JSONRPCTransport
 import Testing
+
+@testable import JSONRPCTransport
 
 /// Connections whose first byte chooses headers with a Content-Length, over a real socket.
 struct HeaderFramingTests {

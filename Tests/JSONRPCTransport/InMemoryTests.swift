@@ -1,6 +1,7 @@
 import JSONRPC
-import JSONRPCTransport
 import Testing
+
+@testable import JSONRPCTransport
 
 struct InMemoryTests {
   private let program = TestProgram()

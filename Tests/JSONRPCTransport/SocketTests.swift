@@ -1,7 +1,8 @@
 import Glibc
 import JSONRPC
-import JSONRPCTransport
 import Testing
+
+@testable import JSONRPCTransport
 
 /// The rows of the protocol's table "Transport", tested over a real socket.
 struct SocketTests {

@@ -135,15 +135,12 @@ public final class CommonShares: Sendable {
 /// The limits of all connections together. Strangers have a quarter of each.
 public struct CommonLimits: Sendable, Hashable {
   /// The number of messages per second.
-  public var messagesPerSecond: Int
+  public var messagesPerSecond = 16_000
   /// The number of buffered bytes.
-  public var maxBufferedBytes: Int
+  public var maxBufferedBytes = 256 << 20
 
-  /// Makes limits; the defaults are the documented ones.
-  public init(messagesPerSecond: Int = 16_000, maxBufferedBytes: Int = 256 << 20) {
-    self.messagesPerSecond = messagesPerSecond
-    self.maxBufferedBytes = maxBufferedBytes
-  }
+  /// The documented limits.
+  public static let standard = CommonLimits()
 
   fileprivate var all: AllowanceLimits { AllowanceLimits(maxBufferedBytes: maxBufferedBytes) }
 

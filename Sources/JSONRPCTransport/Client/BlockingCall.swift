@@ -19,7 +19,7 @@ public struct BlockingCall {
   /// - Throws: the daemon's `RPCError`, `ClientConnectionError`, or what `checkServer` throws.
   public static func run(
     path: String, method: String, params: JSON? = nil, timeout: Duration,
-    maxLineBytes: Int = ClientSettings().maxLineBytes,
+    maxLineBytes: Int = ClientSettings.standard.maxLineBytes,
     checkServer: (_ uid: UInt32, _ pid: Int32) throws -> Void = { _, _ in }
   ) throws -> JSON {
     let deadline = ContinuousClock.now + timeout

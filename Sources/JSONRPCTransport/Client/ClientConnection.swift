@@ -39,7 +39,7 @@ public final class ClientConnection: Sendable {
   /// - Parameter onRequest: answers the daemon's requests; without it each gets `methodNotFound`.
   /// - Throws: `ClientConnectionError`, or `CancellationError`.
   public static func connect(
-    path: String, settings: ClientSettings = ClientSettings(), onRequest: RequestHandler? = nil
+    path: String, settings: ClientSettings = .standard, onRequest: RequestHandler? = nil
   ) async throws -> ClientConnection {
     let descriptor = try await ClientSocket.connect(path: path, timeout: settings.connectTimeout)
     return try take(descriptor, settings, onRequest)

@@ -66,7 +66,7 @@ final class RemoteHost: Sendable {
     { _, onRequest in
       guard await self.failureStatus() == nil else { throw Unreachable() }
       let descriptor = try self.start()
-      return try ClientConnection.take(descriptor, ClientSettings(), onRequest)
+      return try ClientConnection.take(descriptor, .standard, onRequest)
     }
   }
 

@@ -138,7 +138,7 @@ struct ConnectionLimits: Sendable, Hashable {
   /// The quota that all connections of a user share.
   var user = AllowanceLimits()
   /// The quota that all users share.
-  var common = CommonLimits()
+  var common = CommonLimits.standard
   /// The number of connections of all strangers together.
   var strangers: Int { max(1, total / 4) }
 }

@@ -1,6 +1,7 @@
 import JSONRPC
-import JSONRPCTransport
 import NIOPosix
+
+@testable import JSONRPCTransport
 
 /// A listener in a directory of its own, for the duration of a test.
 struct TestServer {

@@ -7,7 +7,7 @@ import SDKProtocol
 /// any role have a quarter of each total together.
 struct LimitSettings: SettingValues, Hashable {
   /// The limits of one connection.
-  var transport = TransportLimits()
+  var transport = TransportLimits.standard
   /// The limits on connections, and on what all connections of a user, or of all users, take.
   var connections = ConnectionLimits()
   /// The limits on subscriptions.

@@ -118,8 +118,9 @@ private func connect(_ path: String, _ settings: JSON) async throws -> SDKClient
     return try await SDKClient.connect(socket: .path(path), options: options)
   }
   return SDKClient(socket: .path(path), options: options) { path, onRequest in
-    try await ClientConnection.connect(
-      path: path, settings: ClientSettings(maxLineBytes: bytes), onRequest: onRequest)
+    var settings = ClientSettings.standard
+    settings.maxLineBytes = bytes
+    return try await ClientConnection.connect(path: path, settings: settings, onRequest: onRequest)
   }
 }
 
