@@ -1,6 +1,6 @@
 """What is made from the data files of the kinds: the lists of kinds and of the sandbox's backends, the calls of the vendors' own
-SDKs, the rules of JWTs, what `sdkctl login` reads, an instance at the sandbox for the tests and the quick start, and the
-sandbox's help."""
+SDKs, the rules of JWTs, what `sdkctl login` reads and its words for methods, an instance at the sandbox for the tests and the
+quick start, and the sandbox's help."""
 import json, re, textwrap
 import methods, swift
 
@@ -144,6 +144,17 @@ def inputs(kinds):
     yield "  ]\n}\n"
 
 
+def words(kinds):
+    yield swift.head("Contract/SDKKinds/*/Methods")
+    yield "extension CommandWords {\n  /// The verb for each method of a kind that a verb calls.\n"
+    yield "  static let ofKinds: [(method: String, command: String)] = [\n"
+    for kind in kinds:
+        for name, method in kind["methods"].items():
+            for command in method.get("commands", [])[:1]:
+                yield f"    ({swift.literal(name)}, {swift.literal('sdkctl ' + command['verb'])}),\n"
+    yield "  ]\n}\n"
+
+
 def call(found):
     swift.check_keys("a call", found, "method params")
     method = swift.literal(found["method"])
@@ -196,4 +207,5 @@ def files(kinds):
     yield "Sources/sdkctl/Explain/SDKCall+All.swift", calls(kinds)
     yield "Sources/sdkctl/Arguments/JWTAudience.swift", audiences(kinds)
     yield "Sources/sdkctl/KindMethods/KindInput+All.swift", inputs(kinds)
+    yield "Sources/sdkctl/Program/CommandWords+Kinds.swift", words(kinds)
     yield "Tests/Integration/Support/KindSample+All.swift", samples(kinds)

@@ -178,4 +178,18 @@ struct HelpTests {
     _ = await raw.status("call", "token.get") { _, _ in throw error }
     #expect(raw.errors.contains("call token.refresh"))
   }
+
+  @Test("Messages name the verb for each method of a kind that a verb calls")
+  func verbsOfKinds() throws {
+    let methods = try ExplainTests.document()["methods"]?.arrayValue ?? []
+    var count = 0
+    for method in methods where method["x-sdkd"]?["kind"] != nil {
+      guard let name = method["name"]?.stringValue, let uses = method["x-sdkd"]?["commands"]?.arrayValue,
+        let verb = uses.first?["verb"]?.stringValue
+      else { continue }
+      count += 1
+      #expect(CommandWords.translated("Please call \(name).") == "Please run sdkctl \(verb).")
+    }
+    #expect(count > 10)
+  }
 }

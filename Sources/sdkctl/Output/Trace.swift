@@ -5,11 +5,9 @@ import Synchronization
 /// A formatter for `--trace`, which makes the lines that show a command's calls: JSON-RPC messages with masked secrets.
 final class Trace: Sendable {
   private static let mask = JSON.string("‹secret›")
-  /// The names of members whose values are secrets, or contain nothing but secrets.
-  private static let secrets: Set<String> = [
-    "token", "jwt", "accessToken", "access_token", "refreshToken", "refresh_token", "id_token", "idToken", "signature",
-    "address", "headers", "cookies", "password", "recoveryKey", "secret", "clientSecret", "client_secret",
-    "channel_key", "identifier", "uniqueId",
+  /// The secrets that the contract does not declare: the vendors' own names, and the key that recovers the state.
+  private static let otherSecrets: Set<String> = [
+    "refreshToken", "access_token", "refresh_token", "id_token", "idToken", "recoveryKey", "channel_key",
   ]
   /// The params of the kinds' own methods that are shown. All others may be secrets and are masked.
   private static let known: Set<String> = ["instance", "service", "timeout", "wait", "localOnly", "onChange"]
@@ -74,6 +72,7 @@ final class Trace: Sendable {
   }
 
   private static func isSecret(_ key: String) -> Bool {
-    secrets.contains(key) || key.lowercased().hasSuffix("secret") || key.lowercased().hasSuffix("password")
+    contractSecrets.contains(key) || otherSecrets.contains(key)
+      || ["secret", "password"].contains { key.lowercased().hasSuffix($0) }
   }
 }
