@@ -1,11 +1,11 @@
 """What is made from the data files of the kinds: the lists of kinds and of the sandbox's backends, the calls of the vendors' own
 SDKs, the rules of JWTs, what `sdkctl login` reads and its words for methods, an instance at the sandbox for the tests and the
-quick start, and the sandbox's help."""
+quick start, another for the fuzzer, and the sandbox's help."""
 import json, re, textwrap
 import methods, swift
 
 SOURCE = "Contract/SDKKinds/*/kind.toml"
-KEYS = "folder name title word place jwt sandbox rows sdk_calls methods"
+KEYS = "folder name title word place jwt sandbox fuzz rows sdk_calls methods"
 SANDBOX_KEYS = (
     "prefix backend help settings urls other_backend keeps_users provider exchange unanswered_push replaces_users sign_in "
     "sign_out lock unprobed")
@@ -196,6 +196,24 @@ def samples(kinds):
     yield "}\n"
 
 
+def fuzzed(kinds):
+    yield swift.head(SOURCE, "import JSONRPC", "import SDKInstances", "", "@testable import SDKKinds")
+    yield "extension FuzzTarget {\n  /// Each kind with the settings of an instance, and an answer of its owner.\n"
+    yield "  static let kindSamples: [(name: String, kind: any SDKKind, settings: JSONObject, answer: JSONObject)] = [\n"
+    for kind in kinds:
+        fuzz = kind["fuzz"]
+        swift.check_keys(f"fuzz of {kind['name']}", fuzz, "settings answer jwt")
+        answer = methods.value(fuzz["answer"], 6).replace(swift.literal("{jwt}"), f"{kind['word']}JWT")
+        yield f"    (\n      {swift.literal(kind['word'])}, {kind['folder']}(),\n"
+        yield f"      {methods.value(fuzz['settings'], 6)},\n      {answer}\n    ),\n"
+    yield "  ]\n"
+    for kind in kinds:
+        if jwt := kind["fuzz"].get("jwt"):
+            yield f"\n  private static let {kind['word']}JWT = jwt(\n"
+            yield f"    {methods.value(jwt['header'], 4)},\n    {methods.value(jwt['claims'], 4)})\n"
+    yield "}\n"
+
+
 def files(kinds):
     for kind in kinds:
         swift.check_keys(kind["name"], kind, KEYS)
@@ -209,3 +227,4 @@ def files(kinds):
     yield "Sources/sdkctl/KindMethods/KindInput+All.swift", inputs(kinds)
     yield "Sources/sdkctl/Program/CommandWords+Kinds.swift", words(kinds)
     yield "Tests/Integration/Support/KindSample+All.swift", samples(kinds)
+    yield "Tests/Fuzz/Sources/Targets/KindTargets+Samples.swift", fuzzed(kinds)

@@ -12,45 +12,11 @@ extension FuzzTarget {
   /// input. See `ScriptedVendor` for its parts.
   static let kinds = kindSamples.map { kind($0.name, $0.kind, $0.settings, $0.answer) }
 
-  /// Each kind with the settings of an instance, and an answer of its owner.
-  static let kindSamples: [(name: String, kind: any SDKKind, settings: JSONObject, answer: JSONObject)] = [
-    ("messaging", ZendeskMessaging(), ["app_id": "A", "base_url": "https://api.smooch.io"], jwtAnswer),
-    (
-      "support", ZendeskSupport(), ["base_url": "https://a.zendesk.com", "app_id": "A", "client_id": "C"],
-      ["uniqueId": "u-1"]
-    ),
-    (
-      "salesforce", SalesforceChat(), ["client_id": "C"],
-      [
-        "authenticate": true,
-        "settings": [
-          "instanceUrl": "https://a.my.salesforce.com", "accessToken": "t", "refreshToken": "r",
-          "identityUrl": "https://login.salesforce.com/id/00D000000000001/005000000000001",
-        ],
-      ]
-    ),
-    ("edna", EdnaChatCenter(), ["rest_url": "https://a.edna.io", "ws_url": "wss://a.edna.io/s"], ["token": "t"]),
-    ("chat", ZendeskChat(), ["account_key": "K"], jwtAnswer),
-    (
-      "inapp", SalesforceMessaging(),
-      ["base_url": "https://a.my.salesforce-scrt.com", "org_id": "00D000000000001", "developer_name": "D"],
-      identityAnswer
-    ),
-  ]
-
-  private static let identityAnswer: JSONObject = {
-    let claims: JSON = ["iss": "https://a.b", "sub": "u-1", "iat": 1_799_999_990, "exp": 1_800_000_100]
-    let parts = [JSONWriter.bytes(of: ["alg": "RS256", "kid": "k", "typ": "JWT"]), JSONWriter.bytes(of: claims)]
-    return ["token": .string(parts.map(Base64URL.encode).joined(separator: ".") + ".c2lnbmF0dXJl")]
-  }()
-
-  private static let jwtAnswer: JSONObject = {
-    let claims: JSON = [
-      "external_id": "u-1", "name": "Ann", "email": "a@b.c", "iat": 1_799_999_990, "exp": 1_800_000_100,
-    ]
-    let parts = [JSONWriter.bytes(of: ["alg": "HS256", "kid": "app_1", "typ": "JWT"]), JSONWriter.bytes(of: claims)]
-    return ["token": .string(parts.map(Base64URL.encode).joined(separator: ".") + ".c2lnbmF0dXJl")]
-  }()
+  /// Returns a JWT with a signature of no key.
+  static func jwt(_ header: JSON, _ claims: JSON) -> JSON {
+    let parts = [header, claims].map { Base64URL.encode(JSONWriter.bytes(of: $0)) }
+    return .string(parts.joined(separator: ".") + ".c2lnbmF0dXJl")
+  }
 
   private static func kind(
     _ name: String, _ kind: any SDKKind, _ settings: JSONObject, _ answer: JSONObject
