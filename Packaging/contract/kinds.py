@@ -8,7 +8,7 @@ SOURCE = "Contract/SDKKinds/*/kind.toml"
 KEYS = "folder name title word place jwt sandbox fuzz rows sdk_calls methods"
 SANDBOX_KEYS = (
     "prefix backend help settings urls other_backend keeps_users provider exchange unanswered_push replaces_users sign_in "
-    "sign_out lock unprobed")
+    "sign_out lock unprobed examples")
 HELP_KEYS = "accounts keys options control"
 
 
@@ -155,13 +155,13 @@ def words(kinds):
     yield "  ]\n}\n"
 
 
-def call(found):
+def call(found, indent=4):
     swift.check_keys("a call", found, "method params")
     method = swift.literal(found["method"])
     if "params" not in found:
         return f".init({method})"
-    params = methods.value(json.loads(found["params"]), 6)
-    return f".init(\n      {method},\n      {params})" if "\n" in params else f".init({method}, {params})"
+    params, pad = methods.value(json.loads(found["params"]), indent + 2), " " * (indent + 2)
+    return f".init(\n{pad}{method},\n{pad}{params})" if "\n" in params else f".init({method}, {params})"
 
 
 def samples(kinds):
@@ -192,6 +192,12 @@ def samples(kinds):
             parts.append(f"unprobed: {swift.array(list(map(swift.literal, sandbox['unprobed'])), 4)}")
         if "unanswered_push" in sandbox:
             parts.append(f"unansweredPush: {methods.value(sandbox['unanswered_push'], 4)}")
+        if examples := sandbox.get("examples"):
+            swift.check_keys(f"sandbox.examples of {kind['name']}", examples, "instance calls")
+            if missing := set(kind["methods"]) ^ {one["method"] for one in examples["calls"]}:
+                raise ValueError(f"sandbox.examples of {kind['name']} must have each of its methods: {', '.join(missing)}")
+            lines = ",\n".join(" " * 8 + call(one, 8) for one in examples["calls"])
+            parts.append(f"examples: (\n      instance: {swift.literal(examples['instance'])},\n      calls: [\n{lines},\n      ]\n    )")
         yield ",\n".join(f"    {part}" for part in parts) + ")\n"
     yield "}\n"
 

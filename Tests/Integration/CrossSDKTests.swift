@@ -232,7 +232,9 @@ import Testing
       try desk.create(id, sample, user: "alice", on: line)
       let (method, params) = try sample.signIn(desk.vendor, id, "alice")
       try line.call(method, .object(params))
-      for name in ["jwt", "identityToken", "settings", "identity", "auth"] { secrets += Self.texts(of: params[name]) }
+      for member in params.members where !["instance", "service", "user"].contains(member.key) {
+        secrets += Self.texts(of: member.value)
+      }
       let token = try line.call("token.get", ["instance": .string(id), "http": true])
       secrets += Self.texts(of: token["token"]) + Self.texts(of: token["http"])
       try line.call("token.reject", ["instance": .string(id), "tokenId": token["tokenId"] ?? .null, "status": 401])

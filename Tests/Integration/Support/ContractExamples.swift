@@ -13,21 +13,25 @@ final class ContractExamples {
   }
 
   /// The methods in an order in which each finds what it needs.
-  static let order = [
+  static let order: [String] =
+    common + KindSample.all.flatMap { $0.examples?.calls.map(\.method) ?? [] } + ["instance.delete"]
+
+  /// The methods of all kinds, and those of the kind of their examples.
+  private static let common = [
     "rpc.discover", "daemon.info", "daemon.health", "daemon.metrics", "daemon.reload", "daemon.setLogLevel",
     "daemon.backup",
     "daemon.rotateKey", "instance.create", "instance.list", "instance.get", "instance.update", "events.subscribe",
     "events.resume", "messaging.loginUser", "messaging.getCurrentUser", "instance.currentUser", "session.open",
     "token.get", "token.refresh", "token.reject", "storage.put", "storage.get", "storage.list", "storage.delete",
     "push.register", "push.list", "push.unregister", "events.list", "events.unsubscribe", "delegate.attach",
-    "delegate.detach", "messaging.logoutUser", "support.setIdentity", "support.getIdentity", "support.clearIdentity",
-    "serviceChat.setAuthenticationSettings", "serviceChat.getAuthenticationSettings",
-    "serviceChat.registerForPushNotifications", "chat.setIdentity", "chat.resetIdentity", "chatCenter.prefill",
-    "chatCenter.authorize", "chatCenter.updateData", "chatCenter.getChat", "chatCenter.logout",
-    "chatCenter.deauthorizeUser", "messagingInApp.setHiddenPreChat", "messagingInApp.setIdentityToken",
-    "messagingInApp.getContinuationToken", "messagingInApp.setLastEventId", "messagingInApp.setPassthrough",
-    "messagingInApp.deregisterDevice", "messagingInApp.clearStorage", "messagingInApp.revokeToken", "instance.delete",
+    "delegate.detach", "messaging.logoutUser",
   ]
+
+  /// The calls of the other kinds, by method.
+  private static let ofKinds: [String: (sample: KindSample, call: KindSample.Call)] = Dictionary(
+    uniqueKeysWithValues: KindSample.all.flatMap { sample in
+      (sample.examples?.calls ?? []).map { ($0.method, (sample: sample, call: $0)) }
+    })
 
   private let desk: Desk
   private let line: Line
@@ -37,11 +41,10 @@ final class ContractExamples {
   private init() throws {
     desk = try Desk.open()
     line = try desk.connect()
-    let samples: [(id: String, kind: KindSample)] = [
-      ("help", .support), ("cases", .salesforce), ("visitors", .chat), ("clinic", .edna),
-      ("in-app", .inapp),
-    ]
-    for sample in samples { try desk.create(sample.id, sample.kind, user: "alice", on: line) }
+    for sample in KindSample.all {
+      guard let instance = sample.examples?.instance else { continue }
+      try desk.create(instance, sample, user: "alice", on: line)
+    }
   }
 
   /// Makes the calls of all examples of a document.
@@ -79,27 +82,24 @@ final class ContractExamples {
       params["settings"] = .object(settings.merged(with: ["base_url": .string(try desk.vendor.messaging)]))
       params["provider"] = try desk.mintingProvider()
     case "messaging.loginUser": params["jwt"] = .string(try Vendor.mint("alice"))
-    case "messagingInApp.setIdentityToken": params["identityToken"] = .string(try InAppDesk.jwt())
-    case "messagingInApp.setPassthrough":
-      params["accessToken"] = try line.call("token.get", ["instance": "in-app"])["token"]
-    case "messagingInApp.setLastEventId":
-      params["storageEpoch"] = try line.call("session.open", ["instance": "in-app"])["storageEpoch"]
-    case "chat.setIdentity": params["jwt"] = .string(try Chat.mint("alice"))
     case "events.resume":
       params["subscription"] = results["events.subscribe"]?["subscription"]
       params["since"] = try line.notification("events.gap")["resume"]
     case "events.unsubscribe": params["subscription"] = results["events.subscribe"]?["subscription"]
     case "token.reject": params["tokenId"] = results["token.get"]?["tokenId"]
     case "push.unregister": params["id"] = results["push.register"]?["id"]
-    case "serviceChat.setAuthenticationSettings":
-      let grant = try desk.vendor.request("POST", "/_grant", ["user": "alice"])
-      params["settings"] = .object(
-        JSONObject(
-          [
-            ("instanceUrl", "instance_url"), ("accessToken", "access_token"), ("refreshToken", "refresh_token"),
-            ("identityUrl", "id"),
-          ].map { ($0.0, grant[$0.1] ?? .null) }))
-    default: break
+    default:
+      guard let (sample, call) = Self.ofKinds[method], let instance = sample.examples?.instance else { break }
+      let own: JSONObject = ["instance": .string(instance)]
+      // No vendor of the sandbox refuses a JWT of five minutes.
+      let live = try sample.filled(call, desk.vendor, "alice", ttl: 300) { place in
+        switch place {
+        case "token": try line.call("token.get", .object(own))["token"]?.stringValue
+        case "storageEpoch": try line.call("session.open", .object(own))["storageEpoch"]?.stringValue
+        default: nil
+        }
+      }
+      params = params.merged(with: live.params)
     }
     return params
   }

@@ -33,7 +33,15 @@ extension KindSample {
     exchange: "POST /access/sdk/jwt",
     urls: ["base_url"],
     otherBackend: ["app_id": "another-one-0001"],
-    unansweredPush: ["route": "POST /api/mobile/push_notification_devices.json", "hang": true])
+    unansweredPush: ["route": "POST /api/mobile/push_notification_devices.json", "hang": true],
+    examples: (
+      instance: "help",
+      calls: [
+        .init("support.setIdentity"),
+        .init("support.getIdentity"),
+        .init("support.clearIdentity"),
+      ]
+    ))
 
   static let salesforce = KindSample(
     kind: "salesforce.chat",
@@ -55,7 +63,24 @@ extension KindSample {
     signOut: .init("serviceChat.setAuthenticationSettings", ["service": "cases", "settings": nil]),
     urls: ["login_url"],
     otherBackend: ["client_id": "another-one-0001"],
-    unansweredPush: ["route": "POST /services/data/**", "hang": true])
+    unansweredPush: ["route": "POST /services/data/**", "hang": true],
+    examples: (
+      instance: "cases",
+      calls: [
+        .init(
+          "serviceChat.setAuthenticationSettings",
+          [
+            "settings": [
+              "instanceUrl": "{grant.instance_url}",
+              "accessToken": "{grant.access_token}",
+              "refreshToken": "{grant.refresh_token}",
+              "identityUrl": "{grant.id}",
+            ]
+          ]),
+        .init("serviceChat.getAuthenticationSettings"),
+        .init("serviceChat.registerForPushNotifications"),
+      ]
+    ))
 
   static let chat = KindSample(
     kind: "zendesk.chat",
@@ -67,7 +92,14 @@ extension KindSample {
     exchange: "POST /authenticated/web/jwt",
     urls: ["id_url", "mediator_url"],
     otherBackend: ["account_key": "another-one-0001"],
-    replacesUsers: false)
+    replacesUsers: false,
+    examples: (
+      instance: "visitors",
+      calls: [
+        .init("chat.setIdentity", ["jwt": "{jwt}"]),
+        .init("chat.resetIdentity"),
+      ]
+    ))
 
   static let edna = KindSample(
     kind: "edna.chatcenter",
@@ -87,7 +119,18 @@ extension KindSample {
     urls: ["rest_url", "ws_url"],
     otherBackend: ["rest_url": "http://127.0.0.1:9/ed"],
     keepsUsers: true,
-    unansweredPush: ["route": "WS /ed/ws updateDevice", "drop": true])
+    unansweredPush: ["route": "WS /ed/ws updateDevice", "drop": true],
+    examples: (
+      instance: "clinic",
+      calls: [
+        .init("chatCenter.prefill"),
+        .init("chatCenter.authorize"),
+        .init("chatCenter.updateData"),
+        .init("chatCenter.getChat"),
+        .init("chatCenter.logout"),
+        .init("chatCenter.deauthorizeUser"),
+      ]
+    ))
 
   static let inapp = KindSample(
     kind: "salesforce.messaging",
@@ -109,5 +152,18 @@ extension KindSample {
     unprobed: [
       "messagingInApp.setPassthrough", "messagingInApp.clearStorage", "messagingInApp.getContinuationToken",
       "messagingInApp.setHiddenPreChat", "messagingInApp.setLastEventId",
-    ])
+    ],
+    examples: (
+      instance: "in-app",
+      calls: [
+        .init("messagingInApp.setHiddenPreChat"),
+        .init("messagingInApp.setIdentityToken", ["identityToken": "{jwt}"]),
+        .init("messagingInApp.getContinuationToken"),
+        .init("messagingInApp.setLastEventId", ["storageEpoch": "{storageEpoch}"]),
+        .init("messagingInApp.setPassthrough", ["accessToken": "{token}"]),
+        .init("messagingInApp.deregisterDevice"),
+        .init("messagingInApp.clearStorage"),
+        .init("messagingInApp.revokeToken"),
+      ]
+    ))
 }

@@ -48,11 +48,15 @@ struct KindSample: Sendable, CustomTestStringConvertible {
   let unprobed: [String]
   /// The script that keeps the vendor from answering a push registration; `nil` for a kind without push.
   let unansweredPush: JSON?
+  /// The calls of the kind's examples in the contract, on an instance with this name, in an order in which each finds
+  /// what it needs. They have the params that differ from the example's. `nil` for the kind of the common examples.
+  let examples: (instance: String, calls: [Call])?
 
   init(
     kind: String, sdk: String, settings: JSONObject, provider: String? = nil, signIn: Call, signOut: Call,
     exchange: String? = nil, lock: Call? = nil, urls: [String], otherBackend: JSONObject, keepsUsers: Bool = false,
-    replacesUsers: Bool = true, unprobed: [String] = [], unansweredPush: JSON? = nil
+    replacesUsers: Bool = true, unprobed: [String] = [], unansweredPush: JSON? = nil,
+    examples: (instance: String, calls: [Call])? = nil
   ) {
     self.kind = kind
     self.sdk = sdk
@@ -68,6 +72,7 @@ struct KindSample: Sendable, CustomTestStringConvertible {
     self.replacesUsers = replacesUsers
     self.unprobed = unprobed
     self.unansweredPush = unansweredPush
+    self.examples = examples
   }
 
   var testDescription: String { kind }
@@ -92,18 +97,29 @@ struct KindSample: Sendable, CustomTestStringConvertible {
 
   /// The call that begins to sign a user in.
   func signIn(_ vendor: Vendor, _ instance: String, _ user: String) throws -> (method: String, params: JSONObject) {
+    try filled(signInCall, vendor, user).on(instance)
+  }
+
+  /// Returns a call of a user with its places filled.
+  ///
+  /// - Parameters:
+  ///   - ttl: the lifetime of JWTs, in seconds.
+  ///   - other: returns the texts of places that only some calls have.
+  func filled(
+    _ call: Call, _ vendor: Vendor, _ user: String, ttl: Int = 3600,
+    other: (_ place: String) throws -> String? = { _ in nil }
+  ) throws -> Call {
     var grant: JSON?
-    let call = try signInCall.filled { place in
+    return try call.filled { place in
       switch place {
       case "user": return user
-      case "jwt": return try Vendor.mint(user, ["--sdk", kind])
+      case "jwt": return try Vendor.mint(user, ttl: ttl, ["--sdk", kind])
       default:
-        guard place.hasPrefix("grant.") else { return nil }
+        guard place.hasPrefix("grant.") else { return try other(place) }
         if grant == nil { grant = try vendor.request("POST", "/_grant", ["user": .string(user)]) }
         return grant?[String(place.dropFirst("grant.".count))]?.stringValue
       }
     }
-    return call.on(instance)
   }
 
   /// The call that signs the user out.
