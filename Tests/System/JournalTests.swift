@@ -161,11 +161,8 @@ import Testing
                   else value for name, value in own["settings"].items()}
         return kinds[word]["name"], {**values, **more}
     lazy = {"refresh": {"mode": "lazy", "min_interval": 0}}
-    settings = {
-        "messaging": of("messaging"), "support": of("support"), "service": of("salesforce"),
-        "guarded": of("salesforce", client_secret=secret("a-client-secret-0001")), "chat": of("chat"), "edna": of("edna"),
-        "inapp": of("inapp"),
-    }
+    settings = {word: of(word) for word in kinds}
+    settings["guarded"] = of("salesforce", client_secret=secret("a-client-secret-0001"))
     for name, (kind, values) in settings.items():
         good("instance.create", instance=name, kind=kind, settings={**values, **lazy}, provider={"unit": "answer"})
     unique = secret("alice:unique-id-7781")
@@ -173,18 +170,34 @@ import Testing
     grant = vendor("/_grant", {"user": "alice"})
     account = {key: grant[key] for key in ("access_token", "refresh_token", "instance_url", "id")}
     secret(account["access_token"], account["refresh_token"])
+    def filled(word, value):
+        """A value with the places in its texts filled. A text is a secret, unless it is a URL."""
+        if isinstance(value, dict):
+            return {name: filled(word, one) for name, one in value.items()}
+        if not isinstance(value, str):
+            return value
+        if "{jwt}" in value:
+            value = value.replace("{jwt}", mint("--sdk", kinds[word]["name"], "--external-id", "alice"))
+        for name, text in grant.items():
+            value = value.replace("{grant.%s}" % name, str(text))
+        value = value.replace("{user}", "alice")
+        return value if "://" in value else secret(value)
+    def sign(direction, word):
+        """Signs the user in or out as `kind.toml` says."""
+        found = kinds[word]["sandbox"]["sign_" + direction]
+        return call(found["method"], instance=word, **filled(word, json.loads(found.get("params", "{}"))))
     def sign_in():
-        good("messaging.loginUser", instance="messaging", jwt=mint("--external-id", "alice"))
-        good("support.setIdentity", instance="support", identity={"type": "jwt", "token": unique})
-        good("serviceChat.setAuthenticationSettings", instance="service", service="cases", settings={"account": account})
-        good("serviceChat.setAuthenticationSettings", instance="guarded", service="cases", settings={"account": account})
-        provide("chat", mint("--sdk", "chat", "--external-id", "alice"))
-        good("chat.setIdentity", instance="chat")
         provide("edna", '{"token": "edna-token-from-provider"}')
         secret("edna-token-from-provider")
+        for word, kind in kinds.items():
+            if " mint " in kind["sandbox"].get("provider", ""):
+                provide(word, mint("--sdk", kind["name"], "--external-id", "alice"))
+            answer = sign("in", word)
+            assert "result" in answer, (word, answer)
+        good("support.setIdentity", instance="support", identity={"type": "jwt", "token": unique})
+        good("serviceChat.setAuthenticationSettings", instance="guarded", service="cases", settings={"account": account})
         good("chatCenter.authorize", instance="edna", user={"identifier": identifier, "name": "Alice"},
              auth={"token": secret("edna-token-of-alice"), "signature": secret("edna-signature-0001")}, wait=True)
-        good("messagingInApp.setIdentityToken", instance="inapp", identityToken=mint("--sdk", "inapp", "--sub", "alice"))
         good("messagingInApp.setHiddenPreChat", instance="inapp", fields={"order": secret("a-hidden-field-0001")})
     def tokens():
         for name in settings:
@@ -194,11 +207,9 @@ import Testing
     tokens()
     # Renewed through the provider.
     provide("messaging", mint("--external-id", "alice"))
-    call("token.refresh", instance="messaging")
     provide("support", '{"uniqueId": "%s"}' % secret("alice:unique-id-7782"))
-    call("token.refresh", instance="support")
     provide("inapp", mint("--sdk", "inapp", "--sub", "alice"))
-    for name in ("service", "guarded", "chat", "edna", "inapp"):
+    for name in settings:
         call("token.refresh", instance=name)
     tokens()
     # A provider that fails, one that prints nonsense, one for another user.
@@ -215,9 +226,9 @@ import Testing
     bad("messaging.loginUser", instance="messaging", jwt=mint("--external-id", "alice", "--ttl", "-60"))
     call("support.setIdentity", instance="support", identity={"type": "jwt", "token": secret("nobody-that-is-known")})
     call("chat.setIdentity", instance="chat", jwt=secret("neither.a.jwt-for-chat"))
-    call("serviceChat.setAuthenticationSettings", instance="service", service="cases",
+    call("serviceChat.setAuthenticationSettings", instance="salesforce", service="cases",
          settings={"instanceUrl": grant["instance_url"], "accessToken": secret("00D-access-token-of-nobody")})
-    call("token.get", instance="service")
+    call("token.get", instance="salesforce")
     bad("messagingInApp.setIdentityToken", instance="inapp", identityToken=secret("no-identity-jwt-but-a-secret"))
     call("messagingInApp.setPassthrough", instance="inapp", accessToken=secret("an-access-token-of-nobody-0001"))
     # Params that can't be: their values are not repeated.
@@ -226,12 +237,8 @@ import Testing
     good("storage.put", instance="messaging", key="k", value=secret("a-value-of-the-app-0001"))
     call("push.register", instance="messaging",
          endpoint={"address": secret("push-address-0123456789abcdef"), "type": "fcm"})
-    for method, params in (
-        ("messaging.logoutUser", {"instance": "messaging"}), ("support.clearIdentity", {"instance": "support"}),
-        ("serviceChat.setAuthenticationSettings", {"instance": "service", "service": "cases", "settings": None}),
-        ("chat.resetIdentity", {"instance": "chat"}), ("chatCenter.logout", {"instance": "edna", "wait": True}),
-        ("messagingInApp.revokeToken", {"instance": "inapp"})):
-        call(method, **params)
+    for word in kinds:
+        sign("out", word)
     for name in settings:
         good("instance.delete", instance=name)
     """#
