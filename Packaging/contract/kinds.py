@@ -5,7 +5,7 @@ import json, re, textwrap
 import methods, swift
 
 SOURCE = "Contract/SDKKinds/*/kind.toml"
-KEYS = "folder name title word place jwt sandbox fuzz rows sdk_calls methods"
+KEYS = "folder name title word place jwt sandbox fuzz documents rows sdk_calls methods"
 SANDBOX_KEYS = (
     "prefix backend help settings urls other_backend keeps_users provider exchange unanswered_push replaces_users sign_in "
     "sign_out lock unprobed examples")
