@@ -5,7 +5,7 @@ import json, re, textwrap
 import methods, swift
 
 SOURCE = "Contract/SDKKinds/*/kind.toml"
-KEYS = "folder name title word place jwt sandbox fuzz documents rows sdk_calls methods"
+KEYS = "folder name title word place jwt sandbox fuzz model documents rows sdk_calls methods"
 SANDBOX_KEYS = (
     "prefix backend help settings urls other_backend keeps_users provider exchange unanswered_push replaces_users sign_in "
     "sign_out lock unprobed examples")
@@ -223,6 +223,7 @@ def fuzzed(kinds):
 def files(kinds):
     for kind in kinds:
         swift.check_keys(kind["name"], kind, KEYS)
+        swift.check_keys(f"model of {kind['name']}", kind["model"], "sign_in answer credential tokens jwt")
     kinds = sorted(kinds, key=lambda kind: kind["place"])
     yield "Sources/SDKKinds/Kinds.swift", hosted(kinds)
     yield "Sources/SandboxServer/Namespaces/BackendList.swift", backends(kinds)

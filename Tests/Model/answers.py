@@ -4,10 +4,8 @@ import base64, hashlib, hmac, json, os, uuid
 import facts
 
 MARK = "zqsecret"
-MESSAGING = ("app_demo", b"sandbox-demo-secret-0001-protects-nothing")
-CHAT = (None, b"sandbox-demo-secret-0005-protects-nothing")
-# The RSA key of the sandbox's keyset for in-app messaging: its modulus and its private exponent.
-KEYSET = "inapp_demo", "https://customer.example.test"
+# The RSA key of the sandbox's keyset for in-app messaging: its name, its modulus and its private exponent.
+KEYSET = "inapp_demo"
 MODULUS = int(
     "8fe3e07c75df53d97cd90aab9fe4ea5568b04d87900260323b0599c743c24e9367887f1948fdc79f77dc19129f7465b8174e86b1034c2137bbbf91f9"
     "c2a14762099625e9cbc0010ce46efa035c50842181041c33c384b2429f2d94e5a336ebc59ad4477d31c2a2c5362379a827fe054fe760c50e707ada12"
@@ -39,7 +37,7 @@ def jwt(key, claims):
 
 def identity_jwt(claims):
     """A JWT with RS256 (RFC 8017, 8.2.1)."""
-    text = ".".join(encode(json.dumps(part).encode()) for part in ({"alg": "RS256", "typ": "JWT", "kid": KEYSET[0]}, claims))
+    text = ".".join(encode(json.dumps(part).encode()) for part in ({"alg": "RS256", "typ": "JWT", "kid": KEYSET}, claims))
     digest = bytes.fromhex("3031300d060960864801650304020105000420") + hashlib.sha256(text.encode()).digest()
     padded = b"\0\1" + b"\xff" * (256 - 3 - len(digest)) + b"\0" + digest
     return text + "." + encode(pow(int.from_bytes(padded, "big"), EXPONENT, MODULUS).to_bytes(256, "big"))
@@ -47,17 +45,19 @@ def identity_jwt(claims):
 
 def credential(letter, user, now, life):
     """A credential that the vendor of a kind accepts: a JWT, or the text of another token."""
-    now = int(now)
-    if letter == "m":
-        return jwt(MESSAGING, {"scope": "user", "external_id": user, "iat": now, "exp": now + life, "jti": str(uuid.uuid4())})
-    if letter == "g":
-        return identity_jwt({"iss": KEYSET[1], "sub": user, "iat": now, "exp": now + life, "jti": str(uuid.uuid4())})
-    if letter == "c":
-        return jwt(CHAT, {"external_id": user, "name": user, "email": user + "@example.test", "iat": now,
-                          "exp": now + min(life, 400), "jti": str(uuid.uuid4())})
-    if letter == "s":
-        return f"{user}:{MARK}/+={uuid.uuid4()}"
-    return f"{MARK}.{user}.{uuid.uuid4()}"
+    model, unique = facts.ALL[letter]["model"], str(uuid.uuid4())
+    if "jwt" not in model:
+        return facts.filled(model.get("credential", "{mark}.{user}.{uuid}"), mark=MARK, user=user, uuid=unique)
+    own, now = model["jwt"], int(now)
+    end = now + min(life, own.get("longest", life))
+    claims = facts.filled(own["claims"], user=user) | {"iat": now, "exp": end, "jti": unique}
+    # Without a secret, the sandbox's keyset has the key.
+    return jwt((own.get("kid"), own["secret"].encode()), claims) if "secret" in own else identity_jwt(claims)
+
+
+def member(letter):
+    """The member of an answer that has the credential."""
+    return facts.ALL[letter]["model"].get("answer", "token")
 
 
 def answer(question, behaviour, user, now, life=600, stray="https://attacker.test"):
@@ -86,4 +86,4 @@ def answer(question, behaviour, user, now, life=600, stray="https://attacker.tes
         token = MARK * 40_000
     if behaviour in ("empty", "binary"):
         token = ""
-    return {"uniqueId" if letter == "s" else "token": token}
+    return {member(letter): token}

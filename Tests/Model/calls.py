@@ -1,5 +1,5 @@
-"""A place for every method of the contract: valid params, drawn at random."""
-import answers, kinds
+"""A place for every method of the contract: valid params, drawn at random. A kind's method need not have one here."""
+import answers, facts, kinds
 
 LONG = "x" * 1000
 
@@ -80,9 +80,7 @@ SHARED = {
     "storage.get": lambda d: {"instance": d.instance(), "key": d.key()},
     "storage.list": lambda d: {"instance": d.instance(), "limit": d.random.randint(1, 1000)},
     "push.list": lambda d: {"instance": d.instance(), "limit": d.random.randint(1, 64)},
-    "messaging.getCurrentUser": lambda d: reading(d, "m"), "support.getIdentity": lambda d: reading(d, "s"),
-    "serviceChat.getAuthenticationSettings": lambda d: salesforce(d), "chatCenter.getChat": lambda d: reading(d, "e"),
-    "messagingInApp.getContinuationToken": lambda d: reading(d, "g"),
+    "serviceChat.getAuthenticationSettings": lambda d: salesforce(d),
 }
 # What changes an instance, in any order, by many at once.
 CHANGES = {
@@ -95,32 +93,37 @@ CHANGES = {
     "storage.delete": lambda d: {"instance": d.instance(), "key": d.key()},
     "push.register": lambda d: d.any(endpoint=d.endpoint()),
     "push.unregister": lambda d: {"instance": d.instance(), "id": f"p-{d.random.random()}"},
-    "messaging.loginUser": lambda d: d.sign_in("m"),
     "messaging.logoutUser": lambda d: reading(d, "m") | d.random.choice([{}, {"localOnly": True}]),
     "support.setIdentity": lambda d: d.sign_in("s") | d.random.choice([{}, {"onChange": "refuse"}]),
-    "support.clearIdentity": lambda d: reading(d, "s"),
-    "serviceChat.setAuthenticationSettings": lambda d: d.sign_in("f"),
     "serviceChat.registerForPushNotifications": lambda d: salesforce(d, endpoint=d.endpoint()),
-    "chat.setIdentity": lambda d: d.sign_in("c"), "chat.resetIdentity": lambda d: reading(d, "c"),
-    "messagingInApp.setIdentityToken": lambda d: d.sign_in("g"),
     "messagingInApp.setPassthrough": lambda d: reading(d, "g") | {"accessToken": f"{answers.MARK}.{d.user()}.x"},
     "messagingInApp.revokeToken": lambda d: reading(d, "g") | d.random.choice([{}, {"localOnly": True}]),
     "messagingInApp.clearStorage": lambda d: reading(d, "g") | d.random.choice([{}, {"clearAuthorization": False}]),
-    "messagingInApp.deregisterDevice": lambda d: reading(d, "g"),
     "messagingInApp.setHiddenPreChat": lambda d: reading(d, "g") | {"fields": d.random.choice([None, {"a": "b"}])},
     "messagingInApp.setLastEventId": lambda d: reading(d, "g") | {"lastEventId": str(d.random.randint(0, 99)), "storageEpoch": "0-0"},
     "chatCenter.authorize": lambda d: d.sign_in("e") | {"wait": d.random.random() < 0.5},
     "chatCenter.logout": lambda d: reading(d, "e") | {"wait": d.random.random() < 0.5},
-    "chatCenter.deauthorizeUser": lambda d: reading(d, "e"),
     "chatCenter.prefill": lambda d: reading(d, "e") | {"message": d.random.choice(["", "hello"])},
     "chatCenter.updateData": lambda d: reading(d, "e") | {"data": d.random.choice([None, {"a": "b"}])},
 }
 # What one actor does in its own way: see `admin.py`.
 ADMIN = {"daemon.reload", "daemon.setLogLevel", "daemon.backup", "daemon.rotateKey"}
-PLACES = set(SHARED) | set(CHANGES) | ADMIN
+
+
+def of_kind_method(method):
+    """Draws params for a method of a kind that has no place above: those of a sign-in, or those of its example."""
+    name, letter = method["name"], facts.letter_of(method["x-sdkd"]["kind"])
+    if name == facts.ALL[letter]["sandbox"]["sign_in"]["method"]:
+        return lambda draw: draw.sign_in(letter)
+    params = {one["name"]: one["value"] for one in method["examples"][0]["params"] if one["name"] != "instance"}
+    return lambda draw: reading(draw, letter) | params
 
 
 def check(contract):
-    """Returns what is missing here, or there."""
-    methods = {method["name"] for method in contract["methods"]}
-    return methods ^ PLACES
+    """Gives each method of a kind a place, and returns what is missing here, or there."""
+    places = set(SHARED) | set(CHANGES) | ADMIN
+    for method in contract["methods"]:
+        if "kind" in method["x-sdkd"] and method["name"] not in places:
+            place = CHANGES if method["x-sdkd"]["ordering"].startswith("write") else SHARED
+            place[method["name"]] = of_kind_method(method)
+    return {method["name"] for method in contract["methods"]} ^ (set(SHARED) | set(CHANGES) | ADMIN)

@@ -24,8 +24,16 @@ def letter_of(kind):
     return next(letter for letter, data in ALL.items() if data["name"] == kind)
 
 
+def filled(value, **places):
+    """A value of JSON with the places in its texts filled."""
+    if isinstance(value, dict):
+        return {name: filled(one, **places) for name, one in value.items()}
+    if isinstance(value, str):
+        for name, text in places.items():
+            value = value.replace("{%s}" % name, text)
+    return value
+
+
 def settings(letter, http, ws):
     """The settings of an instance at the backend with these URLs."""
-    return {
-        name: value.replace("{http}", http).replace("{ws}", ws) if isinstance(value, str) else value
-        for name, value in ALL[letter]["sandbox"]["settings"].items()}
+    return filled(ALL[letter]["sandbox"]["settings"], http=http, ws=ws)

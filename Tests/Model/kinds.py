@@ -38,11 +38,14 @@ def sign_in(letter, user, world, life=600, vendor=None):
         if vendor is world.outside:
             account = {name: value.replace(world.sandbox.url, OWN) for name, value in account.items()}
         return sign_out(letter)[0], {"service": "cases", "settings": {"account": account}}
-    token = answers.credential(letter, user, world.programs.clock.now(), life)
-    params = {
-        "m": {"jwt": token}, "g": {"identityToken": token}, "s": {"identity": {"type": "jwt", "token": token}}, "c": {"jwt": token},
-        "e": {"user": {"identifier": user}, "auth": {"token": token}, "wait": True}}[letter]
-    return facts.ALL[letter]["sandbox"]["sign_in"]["method"], params
+    return with_credential(letter, user, answers.credential(letter, user, world.programs.clock.now(), life))
+
+
+def with_credential(letter, user, credential):
+    """The method and its params of a sign-in with a credential of the app."""
+    kind = facts.ALL[letter]
+    params = facts.filled(json.loads(kind["model"]["sign_in"]), user=user, credential=credential)
+    return kind["sandbox"]["sign_in"]["method"], params
 
 
 def sign_out(letter):
@@ -102,14 +105,14 @@ class Names:
             self.learn("zc", token["idToken"], token.get("externalId"))
 
     def of_token(self, letter, token):
-        if letter in "mg":
+        if KINDS[letter][1] in ("zs", "sf", "zc"):
+            return self.user(KINDS[letter][1], token)
+        if "jwt" in facts.ALL[letter]["model"]:
             return owner(token)
-        if letter == "e":
-            return token.split(".")[1] if token.startswith(answers.MARK) else None
-        return self.user(KINDS[letter][1], token)
+        return token.split(".")[1] if token.startswith(answers.MARK) else None
 
     def of_user(self, letter, user):
         """The user that a `User` names."""
-        if letter in "mceg":
-            return user.get("externalId")
-        return self.user(KINDS[letter][1], user["id"]) if user.get("id") else None
+        if KINDS[letter][1] in ("zs", "sf"):
+            return self.user(KINDS[letter][1], user["id"]) if user.get("id") else None
+        return user.get("externalId")

@@ -1,13 +1,14 @@
 """The secrets that requests to vendors have, as both the vendors and the checks know them."""
 import base64, re, urllib.parse
 
+import facts
 from answers import MARK
 
 # The secret of the connected app in the definitions of Salesforce's instances.
 APP_SECRET = "TOP/SECRET+of-the-app"
-# Tokens whatever vendor made them: of Support, Chat, Salesforce twice, a JWT; then what the owners made.
-TOKENS = re.compile(
-    r"zs_[0-9a-f]{32}|zct_[0-9a-f]{32}|!AQ[0-9a-f]{32}|5Aep861[0-9a-f]{30}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{20,}|" + MARK)
+# Tokens whatever vendor made them: the kinds' own, a JWT; then what the owners made.
+OWN = [token for kind in facts.ALL.values() for token in kind["model"].get("tokens", [])]
+TOKENS = re.compile("|".join([*OWN, r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{20,}", MARK]))
 WHOLE = re.compile(TOKENS.pattern.replace("|" + MARK, "") + "|" + re.escape(APP_SECRET) + r"|[^\s\"&=;,]*" + MARK + r"[^\s\"&;,]*")
 # The length from which a piece of a secret is masked, too.
 PIECE = 12

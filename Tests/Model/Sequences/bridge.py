@@ -61,4 +61,4 @@ class Bridge:
             return {"authenticate": False} if way == "no" else {"authenticate": True, "settings": settings}
         user = (question.get("user") or {}).get("externalId") or self.user
         token = answers.credential(self.letter, user, self.record["time"], 600)
-        return {"uniqueId" if self.letter == "s" else "token": token}
+        return {answers.member(self.letter): token}

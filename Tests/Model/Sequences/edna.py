@@ -1,8 +1,13 @@
 """The vendor's side of `edna.chatcenter`, as far as the sequences need it."""
 from backend import Backend
 
+ROUTES = ["config", "history", "history", "registerDevice", "INIT_CHAT", "CLIENT_INFO", "CLIENT_OFFLINE"]
+LEAVING = ["CLIENT_OFFLINE"]
+SETTINGS = [{"on_switch": "logout"}, {"retry_logout": True}, {"on_switch": "logout", "retry_logout": True}]
+STEPS = ["deauthorize", "update_data", "update_data", "prefill", "chat", "chat", "chat"]
 
-class Edna(Backend):
+
+class Vendor(Backend):
     def refusal(self, route, status):
         code = "UNAUTHORIZED" if status == 401 else "ERROR"
         return status, {"error": code, "errorDetails": "invalid" if status == 401 else "later"}

@@ -4,8 +4,13 @@ import json
 import answers
 from backend import Backend, person
 
+ROUTES = ["exchange", "exchange", "revoke", "continuation"]
+LEAVING = ["revoke"]
+SETTINGS = [{"keep_identity_token": True}, {"sign_in": "on_demand"}]
+STEPS = ["sign_out local"]
 
-class InApp(Backend):
+
+class Vendor(Backend):
     def refusal(self, route, status):
         return status, {"message": "The token is not valid." if status == 401 else "Try later"}
 

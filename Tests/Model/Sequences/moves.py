@@ -85,14 +85,10 @@ class Moves:
             # Without `id` the vendor is asked whose the tokens are.
             account = given if step.get("named", True) else {name: given[name] for name in given if name != "id"}
             return "serviceChat.setAuthenticationSettings", self.service(step) | {"settings": {"account": account}}, more
-        if self.letter == "e":
-            params = {"user": {"identifier": user}, "auth": {"token": given}, "wait": step["wait"]}
-            return "chatCenter.authorize", params, more
-        if self.letter == "s":
-            return "support.setIdentity", {"identity": {"type": "jwt", "token": given}}, more
-        if self.letter == "g":
-            return "messagingInApp.setIdentityToken", {"identityToken": given}, more
-        return "messaging.loginUser" if self.letter == "m" else "chat.setIdentity", {"jwt": given}, more
+        method, params = kinds.with_credential(self.letter, user, given)
+        if "wait" in params:
+            params["wait"] = step["wait"]
+        return method, params, more
 
     def ask_in(self, step):
         more = {"user": self.play.bridge.user, "credential": "bridge"}

@@ -5,9 +5,12 @@ from backend import Backend, person
 from loopback import Refused
 
 DEVICE = "MobilePushServiceDevice"
+ROUTES = ["refresh", "revocation", "revocation", "user", "push"]
+LEAVING = ["revocation"]
+STEPS = ["push", "push", "push"]
 
 
-class Salesforce(Backend):
+class Vendor(Backend):
     """A grant has one refresh token at a time, which rotates, and many access tokens."""
 
     def __init__(self):

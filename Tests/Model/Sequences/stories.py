@@ -2,27 +2,14 @@
 import random
 
 import known
+from vendors import LEAVING, ROUTES, SETTINGS, STEPS
 
 USERS = ["alice", "alice", "bob", "bob", "carol"]
-ROUTES = {
-    "m": ["login", "login", "logout", "user", "push", "anonymous"], "s": ["exchange", "exchange", "push", "settings"],
-    "f": ["refresh", "revocation", "revocation", "user", "push"], "c": ["exchange"],
-    "g": ["exchange", "exchange", "revoke", "continuation"],
-    "e": ["config", "history", "history", "registerDevice", "INIT_CHAT", "CLIENT_INFO", "CLIENT_OFFLINE"]}
-LEAVING = {"m": ["logout"], "g": ["revoke"], "f": ["revocation"], "e": ["CLIENT_OFFLINE"]}
 FAULTS = ["503", "503", "refusal", "hang", "cut"]
 WAYS = ["good", "good", "late", "silent", "error", "no", "deny"]
-# What an instance is created with, beside what it needs.
-SETTINGS = {
-    "e": [{"on_switch": "logout"}, {"retry_logout": True}, {"on_switch": "logout", "retry_logout": True}],
-    "m": [{"anonymous": "never"}],
-    "g": [{"keep_identity_token": True}, {"sign_in": "on_demand"}]}
 # Every kind has these; a step that occurs twice is twice as likely.
 READS = ["token", "token", "open", "user", "get", "refresh", "pushes"]
 CHANGES = ["put", "put", "remove", "label", "push"]
-OWN = {
-    "m": ["sign_out local"], "g": ["sign_out local"], "s": ["ask_in", "ask_in"], "f": ["push", "push", "push"], "c": [],
-    "e": ["deauthorize", "update_data", "update_data", "prefill", "chat", "chat", "chat"]}
 
 
 class Story:
@@ -90,7 +77,7 @@ class Story:
             if self.draw.random() < 0.6:
                 self.identity()
             else:
-                self.one(OWN[self.letter] * 2 + CHANGES + READS)
+                self.one(STEPS[self.letter] * 2 + CHANGES + READS)
 
     def repeat(self):
         """The same identity again while it is in progress."""
@@ -107,8 +94,7 @@ class Story:
     def come_back(self):
         """A user goes and returns while the vendor still hears of it."""
         if self.draw.random() < 0.6:
-            routes = LEAVING.get(self.letter) or ROUTES[self.letter]
-            self.add("fault", route=self.draw.choice(routes), fault=self.draw.choice(FAULTS))
+            self.add("fault", route=self.draw.choice(LEAVING[self.letter]), fault=self.draw.choice(FAULTS))
         user = "alice"
         for _ in range(self.draw.choice([1, 1, 2])):
             if self.draw.random() < 0.6:
@@ -116,7 +102,7 @@ class Story:
             else:
                 self.add("sign_out", self.pause(), service="cases", wait=self.draw.random() < 0.3)
             if self.draw.random() < 0.3:
-                self.one(OWN[self.letter] + CHANGES + READS)
+                self.one(STEPS[self.letter] + CHANGES + READS)
             self.add("sign_in", self.pause(), user=user, fresh=self.draw.random() < 0.3, service="cases",
                      wait=self.draw.random() < 0.3)
             user = "bob"
@@ -137,7 +123,7 @@ class Story:
             if way < 0.3:
                 self.identity()
             elif way < 0.8:
-                self.one(OWN[self.letter] + CHANGES + READS + ["reject"])
+                self.one(STEPS[self.letter] + CHANGES + READS + ["reject"])
             elif way < 0.86:
                 self.add(self.draw.choice(["kill", "restart"]), self.draw.choice([0, 0.1, 0.3, "rest"]))
             elif way < 0.92:
