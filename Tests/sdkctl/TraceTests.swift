@@ -25,6 +25,8 @@ struct TraceTests {
     let login = trace.request(
       1, "chatCenter.authorize", ["instance": "d", "user": ["identifier": "s3cret"], "wait": true])
     #expect(!login.contains("s3cret") && login.contains(#""wait":true"#))
+    // Its only member is named in a schema of params, and not of a shape.
+    #expect(trace.masked(["identityToken": "s3cret"]) == ["identityToken": "‹secret›"])
     let made = trace.request(2, "instance.create", ["settings": ["client_secret": "s3cret", "app_id": "a"]])
     #expect(!made.contains("s3cret") && made.contains(#""app_id":"a""#))
     let session = trace.masked(["token": Samples.token, "user": ["id": "u"], "refresh_token": "s3cret"])
