@@ -3,23 +3,8 @@ import Dispatch
 import Foundation
 import SandboxServer
 
-/// The entry point of the process.
-@main
-enum Program {
-  /// Runs the command as a task with the usual priority.
-  ///
-  /// An asynchronous `main` would have a higher priority. libdispatch lowers the nice value of its threads for that, and
-  /// logs each time that the system does not allow it, as for every user but root.
-  static func main() {
-    Task(priority: .medium) { @MainActor in
-      await SandboxCommand.main()
-      exit(EXIT_SUCCESS)
-    }
-    dispatchMain()
-  }
-}
-
 /// `sdk-sandbox`: the development server that imitates the vendors.
+@main
 struct SandboxCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sdk-sandbox",
@@ -34,6 +19,8 @@ struct SandboxCommand: AsyncParsableCommand {
 
   func run() async throws {
     signal(SIGPIPE, SIG_IGN)
+    // As in sdkctl: libdispatch would log that only root may prefer threads.
+    setenv("LIBDISPATCH_LOG", "NO", 0)
     let interrupted = Interruption()
     let server = try SandboxServer(port: port)
     let port: UInt16

@@ -15,22 +15,17 @@ import Testing
   /// Returns the names of the daemon's threads with the nice value of callers.
   private func preferred(_ desk: Desk) throws -> [String] {
     let pid = try #require(desk.daemon?.pid)
-    return try Self.threads(of: pid).filter { $0.nice == -10 }.map { $0.name }
-  }
-
-  /// Returns the names and nice values of a process's threads.
-  private static func threads(of pid: pid_t) throws -> [(name: String, nice: Int?)] {
     // A thread may end meanwhile.
-    try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")
-      .compactMap { try? nice("/proc/\(pid)/task/\($0)/stat") }
+    return try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")
+      .compactMap { try? Self.nice("/proc/\(pid)/task/\($0)/stat") }.filter { $0.value == -10 }.map { String($0.name) }
   }
 
   /// Returns the name and the nice value of a thread from its `stat` in `/proc`.
-  private static func nice(_ path: String) throws -> (name: String, nice: Int?) {
+  private static func nice(_ path: String) throws -> (name: Substring, value: Int?) {
     let text = try String(contentsOfFile: path, encoding: .utf8)
     let parts = text.split(separator: ")")
     let fields = parts.last?.split(separator: " ") ?? []
-    return (String(parts.first?.split(separator: "(").last ?? ""), fields.count > 16 ? Int(fields[16]) : nil)
+    return (parts.first?.split(separator: "(").last ?? "", fields.count > 16 ? Int(fields[16]) : nil)
   }
 
   /// Begins the renewals of twelve instances, whose providers wait for the file `go`. Each writes its nice value.
@@ -85,21 +80,5 @@ import Testing
     }
     #expect(try preferred(desk).isEmpty)
     for call in calls { _ = try line.answer(call, within: 60) }
-  }
-
-  @Test(
-    "The programs that users start don't ask for a better priority, which would be logged where it is refused",
-    .enabled(if: maySetNice, "needs CAP_SYS_NICE"), arguments: ["sdkctl", "sdk-sandbox"])
-  func usual(_ name: String) throws {
-    let desk = try Desk.open()
-    let words = name == "sdkctl" ? ["--socket", desk.socket, "events", "--follow"] : ["--port", "0"]
-    let program = try Program(
-      name, words, output: desk.folder.appendingPathComponent("out"), log: desk.folder.appendingPathComponent("err"))
-    // The name is the end of that of a queue of libdispatch, whose threads run Swift's tasks.
-    try eventually("a task runs with the usual priority") {
-      try Self.threads(of: program.pid).contains { $0.name.hasSuffix("default-qos") }
-    }
-    let threads = try Self.threads(of: program.pid)
-    #expect(threads.allSatisfy { ($0.nice ?? 0) >= 0 }, "\(threads)")
   }
 }

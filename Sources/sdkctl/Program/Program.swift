@@ -1,24 +1,17 @@
 import ArgumentParser
-import Dispatch
 import Glibc
 import SDKClient
 
 /// The entry point of the process: turns arguments into an exit status.
 @main
 enum Program {
-  /// Runs the command line as a task with the usual priority.
-  ///
-  /// An asynchronous `main` would have a higher priority. libdispatch lowers the nice value of its threads for that, and
-  /// logs each time that the system does not allow it, as for every user but root.
-  static func main() {
+  static func main() async {
     // A reader that ends early (`| head`) is noticed when writing fails.
     signal(SIGPIPE, SIG_IGN)
+    // libdispatch prefers some of its threads by their nice value, and would log for each that only root may do so.
+    setenv("LIBDISPATCH_LOG", "NO", 0)
     let arguments = Array(CommandLine.arguments.dropFirst())
-    Task(priority: .medium) { @MainActor in
-      let status = await run(arguments, output: .standardOutput, errors: .standardError)
-      exit(status)
-    }
-    dispatchMain()
+    exit(await run(arguments, output: .standardOutput, errors: .standardError))
   }
 
   /// Runs a command line and returns its exit status.
