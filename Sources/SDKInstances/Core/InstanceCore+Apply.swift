@@ -1,12 +1,10 @@
-import DelegateBridge
 import SDKProtocol
 import StateStore
 
 extension InstanceCore {
   typealias Input = AuthenticationMachine.Input
-  typealias Action = AuthenticationMachine.Action
 
-  /// Applies an input to the authentication state machine of a service, and returns the resulting step.
+  /// Applies an input to the authentication state machine of a service, and returns the step that the machine writes.
   ///
   /// - Parameters:
   ///   - begun: the activity that the input begins, if it begins one.
@@ -17,77 +15,15 @@ extension InstanceCore {
     isInformed: Bool = false, _ context: StepContext
   ) -> Step {
     guard let former = self[service] else { return Step() }
-    var state = former
-    let actions = state.machine.apply(input)
-    let isKnown = isInformed || input.tellsThatVendorKnows
-    let pending = PendingChange(
-      actions, next: state.machine, result: result, activity: begun ?? former.running, isInformed: isKnown,
-      of: former, in: self, context)
-    var step = Step()
-    step.wiping = [former.running?.id, begun?.id].compactMap { $0 }
-    state.outageToldAt = pending.outageToldAt
-    if let ended = state.rememberRecovery(former.machine, actions, after: input, context) {
-      step.add(.renewalEnded(EndedRenewal(kind: kind, trigger: ended.trigger, outcome: ended.outcome)), on: service)
-    }
-    if state.machine.epoch != former.machine.epoch { step.add(.endDemand, on: service) }
-    let sameUser = (begun ?? former.running)?.sameUser
-    if former.machine.activity == .signingIn, pending.adopts, sameUser != true, state.recovery.hasThrottle {
-      // No request was made for the next user yet.
-      state.recovery = state.recovery.ofNextUser(context.now)
-      step.add(.resetBreaker, on: service)
-    }
-    if actions.contains(.supersede) {
-      if let ended = former.running { step.add(.supersede(ended.id, superseded), on: service) }
-      state.running = nil
-    }
-    if let begun { state.running = begun }
-    if state.running == nil, state.machine.activity != .idle { state.running = RunningActivity(newActivity()) }
-    step.failure =
-      pending.mayBeLost
-      ? .keepIdentityInMemory
-      : Self.failure(
-        of: actions, after: input, ending: [begun?.id, state.running?.id], former: former, isKnownToVendor: isKnown)
-    // A credential that was provided for the wiped user must not sign them in again.
-    if actions.contains(.wipe) { state.provided = nil }
-    if input.tellsThatVendorKnows, actions.contains(.wipe) { state.lastSignOut = state.machine.epoch }
-    if case .verifying = former.machine.activity, pending.adopts { state.recovery.supplied(context.now) }
-    if pending.isDurable {
-      state.identity = pending.record
-      state.storedEpoch += pending.raise
-      (pushes, deliveries) = (pending.pushes, pending.deliveries)
-      if !pending.givenUp.isEmpty { step.add(.logDropped(pending.givenUp), on: service) }
-    }
-    if let result, pending.adopts { step.add(state.adopt(result, context), on: service) }
-    if pending.adopts {
-      let isAccepted = result?.isTold == true && result?.prepared == nil
-      step.add(state.compareClocks(isAccepted: isAccepted, context), on: service)
-    }
-    if case .probed(_, .accepted, _) = input { step.add(state.compareClocks(isAccepted: true, context), on: service) }
-    if case .formerEnded = input, actions.contains(.wipe) { state.running?.beginAnew(from: state.identity) }
-    if pending.restoresPushes { step.add(.restorePushes, on: service) }
-    for case .announce(let notice) in actions { step.add(state.logging(notice), on: service) }
-    for action in actions { step.add(effects(of: action, on: &state, result: result, context), on: service) }
-    step.add(keepConnection(&state, context), on: service)
-    self[service] = state
-    if pending.isDurable { commit(pending.change, raising: pending.raise, in: &step) }
-    step.effects += startDeliveries(context)
+    var (state, machine) = (former, former.machine)
+    state.running = begun ?? former.running
+    var transition = Transition(
+      core: self, former: former, state: state, input: input, begun: begun, activity: state.running, result: result,
+      isInformed: isInformed || input.tellsThatVendorKnows, context: context, change: newChange())
+    machine.apply(input, &transition)
+    let step = transition.end(with: machine)
+    self = transition.core
     return step
-  }
-
-  /// Returns what the failed commit of a step means that is not kept in memory.
-  ///
-  /// - Parameter ids: the activities that the step has begun or continued.
-  private static func failure(
-    of actions: [Action], after input: Input, ending ids: [ActivityID?], former: ServiceState,
-    isKnownToVendor: Bool
-  ) -> Step.Failure {
-    var wipe: LogoutCause? = actions.contains(.wipe) ? .explicit : nil
-    for case .announce(.loggedOut(let cause)) in actions where wipe != nil { wipe = cause }
-    // A result ends the activity that it belongs to. Any other input leaves the present activity as it was.
-    let rests = wipe != nil || input.isResult
-    var ended = Set(ids.compactMap { $0 })
-    if let former = former.running { if rests { ended.insert(former.id) } else { ended.remove(former.id) } }
-    return .end(ended, of: former.service, rests: rests, wipe: wipe, isKnownToVendor: isKnownToVendor)
   }
 
   /// Adds a change with the present identities to a step.
@@ -114,204 +50,41 @@ extension InstanceCore {
     case (.success(let done), _):
       self = next
       if let wiped = done.wiped { storageEpoch = wiped.storageEpoch }
-      return SettledStep(effects: step.effects)
-    case (.failure, .keepInMemory):
-      self = next
-      return SettledStep(effects: step.effects)
+    case (.failure, .keepInMemory): self = next
     case (.failure, .keepIdentityInMemory):
       let (pushes, deliveries) = (pushes, deliveries)
       self = next
       (self.pushes, self.deliveries) = (pushes, deliveries)
-      return SettledStep(effects: step.effects)
     case (.failure(let error), .undo): return SettledStep(isTaken: false, error: error)
     case (.failure(let error), .end(let ended, let service, let rests, let wipe, let isKnownToVendor)):
       activities = next.activities
       // The vendor may have spent the credential, even if the step could not be stored.
       self[service]?.isInterrupted = next[service]?.isInterrupted ?? false
-      var step = SettledStep(isTaken: false)
-      if rests {
-        if let wipe {
-          _ = self[service]?.machine.apply(.wipeFailed)
-          self[service]?.failedWipe = (wipe, isKnownToVendor)
-        } else {
-          self[service]?.machine.rest()
-        }
-        self[service]?.running = nil
-      }
-      if wipe != nil { step.effects = ([.endDemand] + (self[service]?.dropConnection() ?? [])).map { (service, $0) } }
+      if rests { self[service]?.running = nil }
+      var effects: [Effect] = []
       var error = error.about(id)
-      if isKnownToVendor, wipe != nil {
-        error.message =
-          "The vendor has ended the session, but that could not be stored, and \(id) is locked; make room on the disk "
-          + "or repair it. The daemon then repeats the logout by itself."
+      if let wipe {
+        self[service]?.machine.wipeFailed()
+        self[service]?.failedWipe = (wipe, isKnownToVendor)
+        effects = [.endDemand] + (self[service]?.dropConnection() ?? [])
+        if isKnownToVendor {
+          error.message =
+            "The vendor has ended the session, but that could not be stored, and \(id) is locked; make room on the disk "
+            + "or repair it. The daemon then repeats the logout by itself."
+        }
+      } else if rests {
+        self[service]?.machine.rest()
       }
-      step.effects += ended.map { (service, .end($0, .failed(error))) }
-      return step
+      effects += ended.map { .end($0, .failed(error)) }
+      return SettledStep(effects: effects.map { (service, $0) }, isTaken: false)
     }
-  }
-
-  /// Returns the effects that an action of the state machine causes.
-  private mutating func effects(
-    of action: Action, on state: inout ServiceState, result: SignedIn?, _ context: StepContext
-  ) -> [Effect] {
-    switch action {
-    case .exchange:
-      guard let offered = state.running?.offered else { return [] }
-      state.running?.basis = state.identity.kindState
-      return [.signIn(offered)]
-    case .endFormer:
-      guard state.machine.standing != .none, let credential = state.identity.credential else {
-        return [.follow(.formerEnded(epoch: state.machine.epoch))]
-      }
-      return [.endFormer(credential)]
-    case .endSession:
-      guard let offered = state.running?.offered else {
-        return [.endSession(state.identity.credential, kindState: state.identity.kindState)]
-      }
-      let renewed = adapter.unverified(offered, of: state.identity)
-      return [.endSession(offered.credential, kindState: renewed?.kindState ?? state.identity.kindState)]
-    case .createAnonymous: return [.createAnonymousUser]
-    case .ask(let attempt, let isRefusal, let error):
-      if let provided = state.provided {
-        state.provided = nil
-        return [.offer(provided)]
-      }
-      return [.ask(question(of: &state, attempt: attempt, isRefusal: isRefusal, error, context))]
-    case .confirm(let error):
-      var attempt = 1
-      if case .confirming(let next) = state.machine.activity { attempt = next }
-      // More refused credentials than that are a loop.
-      guard
-        state.recovery.mayConfirm(context.now, attempt: attempt, atMost: adapter.traits.policy.maxAttempts)
-      else {
-        return [.follow(.confirmed(epoch: state.machine.epoch, .declined(error)))]
-      }
-      let question = question(
-        of: &state, attempt: 1, isRefusal: true, error, name: .authenticationFailed, context)
-      return [.confirm(question, error)]
-    case .renewItself:
-      state.running?.basis = state.identity.kindState
-      return [.renewItself]
-    case .verify:
-      guard let offered = state.running?.offered else { return [] }
-      state.running?.basis = state.identity.kindState
-      return [.verify(offered, isProvided: state.running?.offersProvided == true)]
-    case .probe:
-      guard let credential = state.identity.credential else {
-        return [.follow(.probed(epoch: state.machine.epoch, .accepted))]
-      }
-      state.recovery.probedAt = context.now
-      return [.probe(credential)]
-    case .undo: return result.map { undo($0, of: state) } ?? []
-    case .finish(let outcome):
-      guard let ended = state.running else { return [] }
-      state.running = nil
-      if case .failed(let error) = outcome { return [.end(ended.id, .failed(error.about(id)))] }
-      return [.end(ended.id, outcome)]
-    case .adopt, .adoptCredential, .wipe, .record, .announce, .supersede, .noteSpending, .fallBack: return []
-    }
+    return SettledStep(effects: step.effects)
   }
 
   /// Returns the effect that undoes a late result at the vendor; none if the vendor was not contacted for it. The user
   /// is logged out unless signed in by then (`InstanceActor.beginUndo`). An anonymous user has no logout.
-  func undo(_ result: SignedIn, of state: ServiceState) -> [Effect] {
+  func undo(_ result: SignedIn) -> [Effect] {
     guard result.prepared == nil, result.isTold else { return [] }
     return [.undo(result, logsOut: result.user.authenticated)]
-  }
-
-  /// Returns a request to the owner for a credential.
-  private func question(
-    of state: inout ServiceState, attempt: Int, isRefusal: Bool, _ error: SDKError?, name: BridgeQuestion.Name? = nil,
-    _ context: StepContext
-  ) -> BridgeQuestion {
-    let beganAt = attempt == 1 ? context.now : state.recovery.beganAt ?? context.now
-    state.recovery.beganAt = beganAt
-    let user = state.identity.user
-    var question = BridgeQuestion(
-      name ?? adapter.traits.question(isRefusal: isRefusal), instance: id, kind: kind, service: state.service,
-      attempt: attempt, user: user == .none ? nil : .init(id: user.id, externalId: user.externalId),
-      error: error.map {
-        .init(
-          reason: $0.reason, code: $0.vendorCode?.text, description: $0.vendorDescription?.text,
-          httpStatus: $0.httpStatus)
-      }, deadline: beganAt + adapter.traits.common.deadline)
-    if question.name == .shouldAuthenticate { question.personalDeadline = context.now + BridgeQuestion.personalTime }
-    question.concealsExternalId = adapter.traits.concealsExternalId
-    question.host = vendorHost(of: state)
-    return question
-  }
-
-  /// Returns the vendor's host with its port, for providers that look up a credential by host.
-  private func vendorHost(of state: ServiceState) -> String? {
-    let endpoint = adapter.endpoint(for: state.identity)
-    guard let url = endpoint.baseUrl ?? endpoint.instanceUrl, let scheme = url.firstRange(of: "://") else { return nil }
-    let authority = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    return authority.isEmpty ? nil : String(authority)
-  }
-}
-
-extension ServiceState {
-  /// Applies the parts of an adopted result that are not in the identity: a provided credential and a connection.
-  fileprivate mutating func adopt(_ result: SignedIn, _ context: StepContext) -> [Effect] {
-    provided = result.supply
-    isUntried = result.prepared != nil
-    if result.prepared == nil { isVerified = result.isTold }
-    guard let connection = result.connection else { return [] }
-    let hadConnection = self.connection.isOpen
-    self.connection.adopt(.init(identity), context.now)
-    return (hadConnection ? [.closeConnection] : []) + [.adopt(connection, number: self.connection.number)]
-  }
-
-  /// Records the beginning or the end of a renewal in `recovery`.
-  ///
-  /// - Returns: the renewal that has ended; `nil` if none has.
-  fileprivate mutating func rememberRecovery(
-    _ former: AuthenticationMachine, _ actions: [AuthenticationMachine.Action],
-    after input: AuthenticationMachine.Input, _ context: StepContext
-  ) -> (trigger: EndedRenewal.Trigger, outcome: EndedRenewal.Outcome)? {
-    if !former.isRecovering, machine.isRecovering {
-      recovery.trigger = EndedRenewal.Trigger(input) ?? recovery.trigger ?? .call
-    }
-    guard former.isRecovering, !machine.isRecovering else { return nil }
-    let ended = (recovery.trigger ?? .call, EndedRenewal.Outcome(actions))
-    recovery.trigger = nil
-    isUntried = false
-    var failure: SDKError?
-    for case .announce(.refreshFailed(let error)) in actions { failure = error }
-    for case .finish(.failed(let error)) in actions { failure = error }
-    recovery.wasLogin = machine.hasIdentity && !former.hasIdentity
-    recovery.end(context.now, failure: failure, random: context.random)
-    return ended
-  }
-}
-
-extension AuthenticationMachine.Input {
-  /// Whether the input is the result of an activity's work, not a request or an observation.
-  fileprivate var isResult: Bool {
-    switch self {
-    case .signIn, .signOut, .userNeeded, .renew, .expired, .foundExpired, .revived, .reported, .reportHeld,
-      .reportFollowedUp, .refused, .merged, .mergedAway, .wipeFailed:
-      false
-    case .formerEnded, .formerEndFailed, .signInAccepted, .signInFailed, .signOutAccepted, .signOutFailed,
-      .anonymousAccepted, .anonymousFailed, .renewedItself, .itselfRefused, .itselfFailed, .confirmed, .answered,
-      .credentialAccepted, .credentialRefused, .credentialUnverifiable, .verificationFailed, .probed:
-      true
-    }
-  }
-
-  /// Whether the input reports that the vendor has ended the user's session.
-  var tellsThatVendorKnows: Bool {
-    switch self {
-    case .signOutAccepted, .formerEnded(_, informed: true): true
-    default: false
-    }
-  }
-}
-
-extension ServiceState {
-  /// Returns the effect that logs a notice.
-  fileprivate func logging(_ notice: AuthenticationMachine.Notice) -> Effect {
-    let isRefreshed = if case .tokenRefreshed = notice { true } else { false }
-    return .log(notice, tokenId: isRefreshed ? identity.credential?.tokenId : nil)
   }
 }

@@ -60,7 +60,7 @@ extension InstanceCore {
     } else if adapter.capabilities.connection?.bringsUserOnline == true, let state = self[service],
       state.hasSignedOut(since: epoch)
     {
-      step.add(undo(user, of: state), on: service)
+      step.add(undo(user), on: service)
     } else {
       step.add(.abandon(connection), on: service)
     }

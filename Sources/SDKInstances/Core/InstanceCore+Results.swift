@@ -174,7 +174,7 @@ extension InstanceCore {
       let isOnline = result.connection != nil && state.hasSignedOut(since: epoch)
       guard result.isIrreplaceable || result.isUndoneIfLate || isOnline else { return abandoning(result, on: service) }
       var step = Step()
-      step.add(undo(result, of: state), on: service)
+      step.add(undo(result), on: service)
       return step
     }
     state.outageToldAt = nil

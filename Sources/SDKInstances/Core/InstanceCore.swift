@@ -57,7 +57,7 @@ struct InstanceCore: Sendable {
     let identities = try StoredIdentities(stored.identity)
     services = ServiceState.all(of: adapter.traits, epoch: stored.epoch, now: now) { identities[$0] }
     for index in services.indices { services[index].recovery.random = random() }
-    for name in stored.failedWipes { _ = self[name.isEmpty ? nil : name]?.machine.apply(.wipeFailed) }
+    for name in stored.failedWipes { self[name.isEmpty ? nil : name]?.machine.wipeFailed() }
   }
 
   /// The services whose wipe could not be stored, in the form that the store notes them.

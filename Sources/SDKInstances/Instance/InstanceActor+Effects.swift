@@ -178,8 +178,7 @@ extension InstanceActor {
     await changing.lock()
     defer { changing.unlock() }
     let end = await follow(service) { $0.signedIn(result, epoch: epoch, on: service, $1) }
-    guard !end.isTaken, let state = core[service] else { return }
-    for effect in core.undo(result, of: state) { begin(effect, of: service, unfinished: nil) }
+    if !end.isTaken { for effect in core.undo(result) { begin(effect, of: service, unfinished: nil) } }
   }
 
   /// Registers the user's devices at the vendor again after a late request for another user, which may have replaced

@@ -1,90 +1,65 @@
 import SDKProtocol
 
 extension AuthenticationMachine {
-  /// Processes an input and returns the actions to execute.
-  public mutating func apply(_ input: Input) -> [Action] {
+  /// Processes an input, and writes what follows from it into a step.
+  mutating func apply(_ input: Input, _ step: inout some StepWriter) {
     switch input {
-    case .signIn(let sameUser): return signIn(sameUser: sameUser)
-    case .formerEnded(let began, let informed):
-      if isCurrent(began, .endingFormer) { return formerEnded() }
-      return informed ? formerEndedLate() : []
-    case .formerEndFailed(let began, let error):
-      return isCurrent(began, .endingFormer) ? endSignIn(error) : []
+    case .signIn(let sameUser): signIn(sameUser: sameUser, &step)
+    case .formerEnded(let began, let informed): formerEnded(began, informed: informed, &step)
+    case .formerEndFailed(let began, let error): if isCurrent(began, .endingFormer) { endSignIn(error, &step) }
     case .signInAccepted(let began, let acceptance):
-      return isCurrent(began, .signingIn) ? signedIn(acceptance) : [.undo]
-    case .signInFailed(let began, let error): return isCurrent(began, .signingIn) ? endSignIn(error) : []
+      if isCurrent(began, .signingIn) { signedIn(acceptance, &step) } else { step.undo() }
+    case .signInFailed(let began, let error): if isCurrent(began, .signingIn) { endSignIn(error, &step) }
 
     case .signOut(let localOnly, let cause, let hasExpired):
       if hasExpired, standing == .usable { standing = .expired }
-      return signOut(localOnly: localOnly, cause)
+      signOut(localOnly: localOnly, cause, &step)
     case .signOutAccepted(let began):
-      return isCurrent(began, .signingOut) ? signedOut(.explicit, informed: true) : []
-    case .signOutFailed(let began, let error):
-      return isCurrent(began, .signingOut) ? signOutFailed(error) : []
+      if isCurrent(began, .signingOut) { signedOut(.explicit, informed: true, &step) }
+    case .signOutFailed(let began, let error): if isCurrent(began, .signingOut) { signOutFailed(error, &step) }
 
-    case .userNeeded: return userNeeded()
-    case .anonymousAccepted(let began): return isCurrent(began, .creatingAnonymous) ? anonymousCreated() : [.undo]
+    case .userNeeded: userNeeded(&step)
+    case .anonymousAccepted(let began):
+      if isCurrent(began, .creatingAnonymous) { anonymousCreated(&step) } else { step.undo() }
     case .anonymousFailed(let began, let error):
-      return isCurrent(began, .creatingAnonymous) ? end(.failed(error), announcing: Self.unreachable(error)) : []
+      if isCurrent(began, .creatingAnonymous) { end(.failed(error), announcing: Self.unreachable(error), &step) }
 
-    case .renew(let means): return renew(means)
-    case .renewedItself(let began): return isCurrent(began, .renewing) ? renewed() : []
+    case .renew(let means): renew(means, &step)
+    case .renewedItself(let began): if isCurrent(began, .renewing) { renewed(&step) }
     case .itselfRefused(let began, let error, let means, let isFinal):
-      return isCurrent(began, .renewing) ? itselfRefused(error, isFinal ? .none : means, isFinal: isFinal) : []
-    case .itselfFailed(let began, let error): return isCurrent(began, .renewing) ? renewalFailed(error) : []
-    case .confirmed(let began, let confirmation): return confirmed(began, confirmation)
-    case .answered(let began, let answer): return answered(began, answer)
-    case .credentialAccepted(let began): return verified(began) { machine, _ in machine.renewed() }
+      if isCurrent(began, .renewing) { itselfRefused(error, isFinal ? .none : means, isFinal: isFinal, &step) }
+    case .itselfFailed(let began, let error): if isCurrent(began, .renewing) { renewalFailed(error, &step) }
+    case .confirmed(let began, let confirmation): confirmed(began, confirmation, &step)
+    case .answered(let began, let answer): answered(began, answer, &step)
+    case .credentialAccepted(let began): if verifiedAttempt(began) != nil { renewed(&step) }
     case .credentialUnverifiable(let began, let error):
-      return verified(began) { machine, _ in
-        machine.policy.usesUnverified ? machine.renewed(unverified: error) : machine.renewalFailed(error)
-      }
+      guard verifiedAttempt(began) != nil else { return }
+      if policy.usesUnverified { renewed(unverified: error, &step) } else { renewalFailed(error, &step) }
     case .credentialRefused(let began, let error):
-      return verified(began) { $0.refusedAgain(error, attempt: $1) }
-    case .verificationFailed(let began, let error):
-      return verified(began) { machine, _ in machine.renewalFailed(error) }
+      if let attempt = verifiedAttempt(began) { refusedAgain(error, attempt: attempt, &step) }
+    case .verificationFailed(let began, let error): if verifiedAttempt(began) != nil { renewalFailed(error, &step) }
 
-    case .expired(let means): return lost(.expired, Self.expiredError, means)
-    case .foundExpired(let means): return foundExpired(means)
-    case .refused(let error, let means): return lost(.refused, error, means)
-    case .revived: return revived()
-    case .reported(let error, let means): return reported(error, means)
-    case .reportHeld(let error): return reportHeld(error)
-    case .reportFollowedUp(let means): return reportFollowedUp(means)
-    case .probed(let began, let probe, let means): return isCurrent(began, .probing) ? probed(probe, means) : []
-    case .merged: return merged()
-    case .mergedAway: return mergedAway()
-    case .wipeFailed: return wipeFailed()
+    case .expired(let means): lost(.expired, Self.expiredError, means, &step)
+    case .foundExpired(let means): foundExpired(means, &step)
+    case .refused(let error, let means): lost(.refused, error, means, &step)
+    case .revived: revived(&step)
+    case .reported(let error, let means): reported(error, means, &step)
+    case .reportHeld(let error): reportHeld(error)
+    case .reportFollowedUp(let means): reportFollowedUp(means, &step)
+    case .probed(let began, let probe, let means): if isCurrent(began, .probing) { probed(probe, means, &step) }
+    case .merged: merged(&step)
+    case .mergedAway: mergedAway(&step)
+    case .wipeFailed: wipeFailed()
     }
   }
 
-  private mutating func foundExpired(_ means: RenewalMeans) -> [Action] {
-    guard phase == .authenticated, standing == .expired, activity == .idle else { return [] }
-    standing = .usable
-    return lost(.expired, Self.expiredError, means)
-  }
-
-  private mutating func reportHeld(_ error: SDKError) -> [Action] {
-    guard standing == .usable, phase == .authenticated || phase == .anonymous else { return [] }
-    standing = .reported
-    objection = error
-    return []
-  }
-
-  private mutating func reportFollowedUp(_ means: RenewalMeans) -> [Action] {
-    guard standing == .reported, activity == .idle else { return [] }
-    let error = objection ?? Self.refusedError
-    standing = .usable
-    return reported(error, means)
-  }
-
-  private mutating func wipeFailed() -> [Action] {
-    // The work in progress is for a user whose credential must not be issued any more.
+  /// Locks the instance, because a wipe could not be made durable. The work in progress is for a user whose credential
+  /// must not be issued any more.
+  mutating func wipeFailed() {
     epoch += 1
     phase = .locked
     standing = .none
     rest()
-    return []
   }
 
   /// The error for an expired credential.
@@ -97,14 +72,13 @@ extension AuthenticationMachine {
   func isCurrent(_ began: UInt64, _ expected: Activity) -> Bool { began == epoch && activity == expected }
 
   /// Begins a change of identity: supersedes the former activity, and raises the epoch so that its results are ignored.
-  mutating func begin(_ next: Activity) -> [Action] {
+  mutating func begin(_ next: Activity, _ step: inout some StepWriter) {
     isDoubted = false
     refusedAnswers = 0
-    let actions: [Action] = activity == .idle ? [] : [.supersede]
+    if activity != .idle { step.supersede() }
     epoch += 1
     rest()
     activity = next
-    return actions
   }
 
   /// Ends the activity without a result, and clears all data about it.
@@ -115,9 +89,10 @@ extension AuthenticationMachine {
     refusal = nil
   }
 
-  mutating func end(_ outcome: Outcome, announcing notice: Notice? = nil) -> [Action] {
+  mutating func end(_ outcome: Outcome, announcing notice: Notice? = nil, _ step: inout some StepWriter) {
     rest()
-    return (notice.map { [.announce($0)] } ?? []) + [.finish(outcome)]
+    if let notice { step.announce(notice) }
+    step.finish(outcome)
   }
 
   static func unreachable(_ error: SDKError) -> Notice? {
@@ -126,39 +101,39 @@ extension AuthenticationMachine {
 
   // MARK: Login
 
-  private mutating func signIn(sameUser: Bool?) -> [Action] {
-    guard hasIdentity, sameUser == false else { return begin(.signingIn) + [.exchange] }
+  private mutating func signIn(sameUser: Bool?, _ step: inout some StepWriter) {
+    let isSwitch = hasIdentity && sameUser == false
+    let endsFormer = isSwitch && policy.onAnotherUser == .signOutFirst
+    begin(endsFormer ? .endingFormer : .signingIn, &step)
     // Store first: if the disk is full, the vendor must not learn of a change that can't be stored.
-    return policy.onAnotherUser == .signOutFirst
-      ? begin(.endingFormer) + [.record, .endFormer] : begin(.signingIn) + [.record, .exchange]
+    if isSwitch { step.record() }
+    if endsFormer { step.endFormer(mayHaveCredential: standing != .none, epoch: epoch) } else { step.exchange() }
   }
 
-  private mutating func formerEnded() -> [Action] {
-    activity = .signingIn
-    return (hasIdentity ? leave() : []) + [.exchange]
+  private mutating func formerEnded(_ began: UInt64, informed: Bool, _ step: inout some StepWriter) {
+    if isCurrent(began, .endingFormer) {
+      activity = .signingIn
+      if hasIdentity { leave(as: .switch, &step) }
+      step.exchange()
+    } else if informed, hasIdentity {
+      formerEndedLate(&step)
+    }
   }
 
   /// Handles the end of the present user's session at the vendor for a login that was superseded meanwhile.
-  private mutating func formerEndedLate() -> [Action] {
-    guard hasIdentity else { return [] }
+  private mutating func formerEndedLate(_ step: inout some StepWriter) {
     switch activity {
     case .askingForSignOut, .signingOut:
       // Its own request fails, or ends what has ended. The user is signed out with it.
       standing = .none
-      return []
-    case .endingFormer, .signingIn, .creatingAnonymous: return leave()
-    case .idle, .renewing, .confirming, .asking, .verifying, .probing: return begin(.idle) + leave()
+    case .endingFormer, .signingIn, .creatingAnonymous: leave(as: .switch, &step)
+    case .idle, .renewing, .confirming, .asking, .verifying, .probing:
+      begin(.idle, &step)
+      leave(as: .switch, &step)
     }
   }
 
-  /// Leaves the user, whose session has ended for the sake of a login, while the activity continues.
-  private mutating func leave() -> [Action] {
-    phase = .loggedOut
-    standing = .none
-    return [.wipe, .announce(.loggedOut(.switch))]
-  }
-
-  private mutating func signedIn(_ acceptance: Acceptance) -> [Action] {
+  private mutating func signedIn(_ acceptance: Acceptance, _ step: inout some StepWriter) {
     // A locked instance may still store data that a failed wipe left behind.
     let wipe =
       policy.onAnotherUser == .wipeOnSuccess || phase == .locked
@@ -169,72 +144,118 @@ extension AuthenticationMachine {
       if !isStillKept, rest != .authenticated || phase != .authenticated { standing = .none }
       let isAlive = standing == .usable || standing == .reported
       phase = rest == .authenticated && !isAlive ? .reauthNeeded : rest
-      return [.adopt(wipe: wipe), .finish(.done)]
+      step.adopt(wiping: wipe)
+    } else {
+      phase = .authenticated
+      standing = .usable
+      step.adopt(wiping: wipe)
+      step.announce(.loggedIn)
     }
-    phase = .authenticated
-    standing = .usable
-    return [.adopt(wipe: wipe), .announce(.loggedIn), .finish(.done)]
+    step.finish(.done)
   }
 
-  private mutating func endSignIn(_ error: SDKError) -> [Action] {
-    switch error.origin {
-    case .unreachable: return abandoned() + end(.failed(error), announcing: .networkError(error))
-    case .store: return abandoned() + end(.failed(error))
-    default: return abandoned(isTold: true) + end(.failed(error), announcing: .authenticationFailed(error))
-    }
+  private mutating func endSignIn(_ error: SDKError, _ step: inout some StepWriter) {
+    let isRefusal = error.origin != .unreachable && error.origin != .store
+    abandoned(isTold: isRefusal, &step)
+    end(.failed(error), announcing: isRefusal ? .authenticationFailed(error) : Self.unreachable(error), &step)
   }
 
   /// Handles the failure of an activity that had superseded the renewal of an expired or refused credential: the phase
   /// becomes `reauthNeeded`. With `isTold`, no event of its own is emitted.
-  mutating func abandoned(isTold: Bool = false) -> [Action] {
-    guard phase == .authenticated, standing == .expired || standing == .refused else { return [] }
+  mutating func abandoned(isTold: Bool = false, _ step: inout some StepWriter) {
+    guard phase == .authenticated, standing == .expired || standing == .refused else { return }
     phase = .reauthNeeded
-    return isTold ? [.record] : [.record, .announce(.authenticationFailed(cause ?? Self.refusedError))]
+    step.record()
+    if !isTold { step.announce(.authenticationFailed(cause ?? Self.refusedError)) }
   }
 
   // MARK: Logout
 
-  private mutating func signOut(localOnly: Bool, _ cause: LogoutCause) -> [Action] {
+  private mutating func signOut(localOnly: Bool, _ cause: LogoutCause, _ step: inout some StepWriter) {
     switch phase {
     case .noUser, .loggedOut:
-      return begin(.idle) + [.finish(.signedOut(informed: false))]
-    case .anonymous, .locked:
-      return begin(.signingOut) + signedOut(cause, informed: false)
-    case .authenticated, .reauthNeeded:
-      if localOnly { return begin(.signingOut) + signedOut(cause, informed: false) }
+      begin(.idle, &step)
+      step.finish(.signedOut(informed: false))
+    case .authenticated where !localOnly, .reauthNeeded where !localOnly:
+      let mayTellVendor = standing == .usable || standing == .reported || !policy.renewsToSignOut
+      begin(mayTellVendor ? .signingOut : .askingForSignOut, &step)
       // Store first: if the disk is full, the vendor must not learn of a change that can't be stored.
-      if standing == .usable || standing == .reported || !policy.renewsToSignOut {
-        return begin(.signingOut) + [.record, .endSession]
-      }
-      return begin(.askingForSignOut) + [.record, .ask(attempt: 1, isRefusal: true, self.cause)]
+      step.record()
+      if mayTellVendor { step.endSession() } else { step.ask(attempt: 1, isRefusal: true, self.cause) }
+    case .anonymous, .locked, .authenticated, .reauthNeeded:
+      begin(.signingOut, &step)
+      signedOut(cause, informed: false, &step)
     }
   }
 
-  mutating func signedOut(_ cause: LogoutCause, informed: Bool) -> [Action] {
-    phase = cause == .deauthorized ? .noUser : .loggedOut
-    standing = .none
-    return [.wipe, .announce(.loggedOut(cause))] + end(.signedOut(informed: informed))
+  mutating func signedOut(_ cause: LogoutCause, informed: Bool, _ step: inout some StepWriter) {
+    leave(for: cause == .deauthorized ? .noUser : .loggedOut, as: cause, &step)
+    end(.signedOut(informed: informed), &step)
   }
 
-  private mutating func signOutFailed(_ error: SDKError) -> [Action] {
+  /// Leaves the user, who is wiped.
+  ///
+  /// - Parameter error: the failure that has led to it, which is announced first; `nil` without one.
+  mutating func leave(
+    for next: Phase = .loggedOut, as cause: LogoutCause, after error: SDKError? = nil, _ step: inout some StepWriter
+  ) {
+    phase = next
+    standing = .none
+    step.wipe()
+    if let error { tell(error, &step) }
+    step.announce(.loggedOut(cause))
+  }
+
+  private mutating func signOutFailed(_ error: SDKError, _ step: inout some StepWriter) {
     switch error.origin {
     case .unreachable, .store:
-      let notice = policy.tellsLogoutFailure ? .logoutFailed(error) : Self.unreachable(error)
-      return abandoned() + end(.failed(error), announcing: notice)
-    default: return signedOut(.explicit, informed: false)
+      abandoned(&step)
+      end(
+        .failed(error), announcing: policy.tellsLogoutFailure ? .logoutFailed(error) : Self.unreachable(error), &step)
+    default: signedOut(.explicit, informed: false, &step)
     }
   }
 
   // MARK: Anonymous users
 
-  private mutating func userNeeded() -> [Action] {
-    guard activity == .idle, phase == .noUser || phase == .loggedOut else { return [] }
-    return begin(.creatingAnonymous) + [.createAnonymous]
+  private mutating func userNeeded(_ step: inout some StepWriter) {
+    guard activity == .idle, phase == .noUser || phase == .loggedOut else { return }
+    begin(.creatingAnonymous, &step)
+    step.createAnonymous()
   }
 
-  private mutating func anonymousCreated() -> [Action] {
+  private mutating func anonymousCreated(_ step: inout some StepWriter) {
     phase = .anonymous
     standing = .usable
-    return [.adopt(wipe: false), .announce(.anonymousUserCreated)] + end(.done)
+    step.adopt(wiping: false)
+    step.announce(.anonymousUserCreated)
+    end(.done, &step)
+  }
+
+  // MARK: Merges
+
+  /// Handles the vendor's merge of the user into another user, for whom the present credential, or one sent with the
+  /// merge, is valid.
+  private mutating func merged(_ step: inout some StepWriter) {
+    guard phase == .authenticated || phase == .anonymous, standing == .usable else { return }
+    switch activity {
+    // The activity in progress concerns the former user.
+    case .idle, .renewing, .confirming, .asking, .verifying, .probing: begin(.idle, &step)
+    // A login or logout in progress decides on the identity.
+    case .endingFormer, .signingIn, .askingForSignOut, .signingOut, .creatingAnonymous: break
+    }
+    step.adopt(wiping: false)
+  }
+
+  /// Handles the vendor's merge of the anonymous user into a user for whom the instance has no credential: wipes the
+  /// anonymous user, unless a login or logout is in progress.
+  private mutating func mergedAway(_ step: inout some StepWriter) {
+    guard phase == .anonymous else { return }
+    switch activity {
+    case .idle, .renewing, .confirming, .asking, .verifying, .probing, .creatingAnonymous:
+      begin(.idle, &step)
+      leave(as: .implicit, &step)
+    case .endingFormer, .signingIn, .askingForSignOut, .signingOut: break
+    }
   }
 }

@@ -99,44 +99,6 @@ extension AuthenticationMachine {
     case unanswered(SDKError)
   }
 
-  /// An action to execute, in the order returned. Adjacent durable actions are one commit.
-  public enum Action: Sendable, Hashable {
-    /// Durable: adopts the identity that the vendor accepted. With `wipe`, the former identity is wiped first.
-    case adopt(wipe: Bool)
-    /// Durable: replaces the credential by the new one.
-    case adoptCredential(verified: Bool)
-    /// Durable: records that a single-use credential is about to be used up, so that a crash during its use is
-    /// detected.
-    case noteSpending
-    /// Durable: continues as an anonymous visitor instead of the user. The identity is kept. The credential is kept
-    /// only if it has expired by the clock.
-    case fallBack
-    /// Durable: destroys identity, storage and keys.
-    case wipe
-    /// Durable: stores the changed phase of the instance.
-    case record
-    /// Durable: emits an event.
-    case announce(Notice)
-
-    /// Fails the callers that wait for the former activity with `superseded`.
-    case supersede
-    /// Undoes at the vendor a login, or the creation of an anonymous user, that succeeded too late to be used.
-    case undo
-    case endFormer
-    case exchange
-    case endSession
-    case createAnonymous
-    case ask(attempt: Int, isRefusal: Bool, SDKError?)
-    /// Renews the credential by the SDK itself, without the owner.
-    case renewItself
-    /// Notifies the owner of the failure and requests a decision whether to continue.
-    case confirm(SDKError)
-    case verify
-    case probe
-    /// Ends the activity and notifies the callers that wait for it.
-    case finish(Outcome)
-  }
-
   /// The result of an activity.
   public enum Outcome: Sendable, Hashable {
     case done
@@ -156,35 +118,5 @@ extension AuthenticationMachine {
     case networkError(SDKError)
     case logoutFailed(SDKError)
     case fellBackToAnonymous(SDKError)
-  }
-}
-
-extension AuthenticationMachine {
-  /// Handles the vendor's merge of the user into another user, for whom the present credential, or one sent with the
-  /// merge, is valid.
-  mutating func merged() -> [Action] {
-    guard phase == .authenticated || phase == .anonymous, standing == .usable else { return [] }
-    switch activity {
-    case .idle, .renewing, .confirming, .asking, .verifying, .probing:
-      // The activity in progress concerns the former user.
-      return begin(.idle) + [.adopt(wipe: false)]
-    case .endingFormer, .signingIn, .askingForSignOut, .signingOut, .creatingAnonymous:
-      // A login or logout in progress decides on the identity.
-      return [.adopt(wipe: false)]
-    }
-  }
-
-  /// Handles the vendor's merge of the anonymous user into a user for whom the instance has no credential: wipes the
-  /// anonymous user, unless a login or logout is in progress.
-  mutating func mergedAway() -> [Action] {
-    guard phase == .anonymous else { return [] }
-    switch activity {
-    case .idle, .renewing, .confirming, .asking, .verifying, .probing, .creatingAnonymous:
-      let actions = begin(.idle)
-      phase = .loggedOut
-      standing = .none
-      return actions + [.wipe, .announce(.loggedOut(.implicit))]
-    case .endingFormer, .signingIn, .askingForSignOut, .signingOut: return []
-    }
   }
 }

@@ -4,107 +4,115 @@ extension AuthenticationMachine {
   // MARK: Ways to a new credential
 
   /// Starts a renewal if nothing is in progress and `means` is not empty. A lock by the vendor does not prevent it.
-  mutating func renew(_ means: RenewalMeans) -> [Action] {
-    guard activity == .idle, !means.isNone, phase != .locked || isLockedByVendor else { return [] }
+  mutating func renew(_ means: RenewalMeans, _ step: inout some StepWriter) {
+    guard activity == .idle, !means.isNone, phase != .locked || isLockedByVendor else { return }
     guard hasIdentity, standing == .expired || standing == .refused, !means.itself, policy.confirmsFirst else {
-      return recover(means, nil)
+      return recover(means, nil, &step)
     }
     // The owner has not decided yet whether to continue, so request a decision again. Subscribers know of the failure.
     isFailureTold = phase == .reauthNeeded
-    return recover(means, cause)
+    recover(means, cause, &step)
   }
 
   /// Starts a renewal: by the SDK itself if it can renew, otherwise by a request to the owner.
-  private mutating func recover(_ means: RenewalMeans, _ error: SDKError?) -> [Action] {
+  private mutating func recover(_ means: RenewalMeans, _ error: SDKError?, _ step: inout some StepWriter) {
     if means.itself {
       activity = .renewing
-      return [.noteSpending, .renewItself]
+      step.renewItself()
+    } else if let error, means.bridge {
+      askAfterRefusal(attempt: 1, error, &step)
+    } else {
+      ask(attempt: 1, error, &step)
     }
-    if let error, policy.confirmsFirst, means.bridge { return confirm(attempt: 1, error) }
-    return ask(attempt: 1, error)
   }
 
-  mutating func ask(attempt: Int, _ error: SDKError?) -> [Action] {
+  /// Requests a credential from the owner, or first the decision whether to continue.
+  private mutating func askAfterRefusal(attempt: Int, _ error: SDKError, _ step: inout some StepWriter) {
+    if policy.confirmsFirst { confirm(attempt: attempt, error, &step) } else { ask(attempt: attempt, error, &step) }
+  }
+
+  private mutating func ask(attempt: Int, _ error: SDKError?, _ step: inout some StepWriter) {
     activity = .asking(attempt: attempt)
     let error = error ?? refusal ?? cause
-    return [.ask(attempt: attempt, isRefusal: attempt > 1 || error != nil, error)]
+    step.ask(attempt: attempt, isRefusal: attempt > 1 || error != nil, error)
   }
 
-  private mutating func confirm(attempt: Int, _ error: SDKError) -> [Action] {
+  private mutating func confirm(attempt: Int, _ error: SDKError, _ step: inout some StepWriter) {
     activity = .confirming(attempt: attempt)
-    return tell(error) + [.confirm(error)]
+    tell(error, &step)
+    step.confirm(error, attempt: attempt, epoch: epoch)
   }
 
   /// Emits the event of the failure that the renewal is meant to repair, once per renewal.
-  private mutating func tell(_ error: SDKError) -> [Action] {
-    guard !isFailureTold else { return [] }
+  mutating func tell(_ error: SDKError, _ step: inout some StepWriter) {
+    guard !isFailureTold else { return }
     isFailureTold = true
-    return [.announce(.authenticationFailed(error))]
+    step.announce(.authenticationFailed(error))
   }
 
-  mutating func itselfRefused(_ error: SDKError, _ means: RenewalMeans, isFinal: Bool) -> [Action] {
-    if isAnonymousUser { return anonymousRefused(error) }
+  mutating func itselfRefused(
+    _ error: SDKError, _ means: RenewalMeans, isFinal: Bool, _ step: inout some StepWriter
+  ) {
+    if isAnonymousUser { return anonymousRefused(error, &step) }
     let isAlive = policy.outlivesRefusedRenewal && (standing == .usable || standing == .reported && !isFinal)
     if !isAlive, hasIdentity || phase == .locked {
       standing = .refused
       objection = error
     }
-    guard means.bridge else {
-      if isAlive {
-        isRenewalRefused = true
-        return renewalFailed(error)
-      }
-      return error.reason == .rotationInterrupted ? renewalFailed(error) : conclude(policy.onBudgetSpent, error)
+    if means.bridge { return askAfterRefusal(attempt: 1, error, &step) }
+    if isAlive { isRenewalRefused = true }
+    if isAlive || error.reason == .rotationInterrupted {
+      renewalFailed(error, &step)
+    } else {
+      conclude(policy.onBudgetSpent, error, &step)
     }
-    return policy.confirmsFirst ? confirm(attempt: 1, error) : ask(attempt: 1, error)
   }
 
   // MARK: Answers
 
-  mutating func confirmed(_ began: UInt64, _ confirmation: Confirmation) -> [Action] {
-    guard began == epoch, case .confirming(let attempt) = activity else { return [] }
+  mutating func confirmed(_ began: UInt64, _ confirmation: Confirmation, _ step: inout some StepWriter) {
+    guard began == epoch, case .confirming(let attempt) = activity else { return }
     switch confirmation {
-    case .proceed: return ask(attempt: attempt, nil)
-    case .declined(let error): return conclude(policy.onDenied, error)
-    case .failed(let error): return renewalFailed(error)
+    case .proceed: ask(attempt: attempt, nil, &step)
+    case .declined(let error): conclude(policy.onDenied, error, &step)
+    case .failed(let error): renewalFailed(error, &step)
     }
   }
 
-  mutating func answered(_ began: UInt64, _ answer: Answer) -> [Action] {
-    guard began == epoch else { return [] }
+  mutating func answered(_ began: UInt64, _ answer: Answer, _ step: inout some StepWriter) {
+    guard began == epoch else { return }
     switch (activity, answer) {
-    case (.askingForSignOut, .credential):
+    // Where a failed logout is told, the vendor may still accept the present credential, for example on a connection
+    // that is open.
+    case (.askingForSignOut, _) where answer == .credential || policy.tellsLogoutFailure:
       activity = .signingOut
-      return [.endSession]
-    case (.askingForSignOut, _) where policy.tellsLogoutFailure:
-      // The vendor may still accept the present credential, for example on a connection that is open.
-      activity = .signingOut
-      return [.endSession]
-    case (.askingForSignOut, _): return signedOut(.explicit, informed: false)
+      step.endSession()
+    case (.askingForSignOut, _): signedOut(.explicit, informed: false, &step)
     case (.asking(let attempt), .credential):
       activity = .verifying(attempt: attempt)
-      return [.verify]
+      step.verify()
     case (.asking, .declined(let error)):
       // The owner's choice is not a failure: a usable credential stays in use, otherwise the instance becomes a guest.
       isFailureTold = true
-      return standing == .usable && hasIdentity ? end(.failed(error)) : conclude(.becomeGuest, error)
+      if standing == .usable, hasIdentity { end(.failed(error), &step) } else { becomeGuest(error, &step) }
     case (.asking, .denied(let error)):
       // A guest that remains one has not failed.
       if policy.onDenied == .becomeGuest, !hasIdentity, phase != .locked { isFailureTold = true }
-      return conclude(policy.onDenied, error)
+      conclude(policy.onDenied, error, &step)
     case (.asking, .failed(let error)):
       // An unavailable provider does not explain why a new credential is needed; an earlier refusal does.
-      return renewalFailed(Self.nobodyWasAsked(error) ? refusal ?? error : error)
-    default: return []
+      renewalFailed(Self.nobodyWasAsked(error) ? refusal ?? error : error, &step)
+    default: break
     }
   }
 
-  mutating func verified(_ began: UInt64, then: (inout Self, Int) -> [Action]) -> [Action] {
-    guard began == epoch, case .verifying(let attempt) = activity else { return [] }
-    return then(&self, attempt)
+  /// The number of the credential that the vendor is shown since the epoch `began`; `nil` if it is shown none.
+  func verifiedAttempt(_ began: UInt64) -> Int? {
+    guard began == epoch, case .verifying(let attempt) = activity else { return nil }
+    return attempt
   }
 
-  mutating func renewed(unverified error: SDKError? = nil) -> [Action] {
+  mutating func renewed(unverified error: SDKError? = nil, _ step: inout some StepWriter) {
     let isAnonymous = isAnonymousUser && activity == .renewing
     let isLogin = !hasIdentity && phase != .locked && !isAnonymous
     // Results of work that began without a user must not apply to the new user.
@@ -113,14 +121,12 @@ extension AuthenticationMachine {
     isDoubted = false
     standing = .usable
     refusedAnswers = 0
-    var actions: [Action] = [
-      .adoptCredential(verified: error == nil), .announce(isLogin ? .loggedIn : .tokenRefreshed),
-    ]
-    if let error { actions.append(.announce(.networkError(error))) }
-    return actions + end(.done)
+    step.adoptCredential(verified: error == nil, isAnonymous: isAnonymous)
+    step.announce(isLogin ? .loggedIn : .tokenRefreshed)
+    end(.done, announcing: error.map { .networkError($0) }, &step)
   }
 
-  mutating func refusedAgain(_ error: SDKError, attempt: Int) -> [Action] {
+  mutating func refusedAgain(_ error: SDKError, attempt: Int, _ step: inout some StepWriter) {
     var isSpent = attempt >= policy.maxAttempts
     if let most = policy.mostRefusals {
       refusedAnswers = min(refusedAnswers + 1, most)
@@ -128,86 +134,90 @@ extension AuthenticationMachine {
     }
     if attempt < policy.maxAttempts, !isSpent {
       refusal = error
-      return policy.confirmsFirst ? confirm(attempt: attempt + 1, error) : ask(attempt: attempt + 1, error)
+      askAfterRefusal(attempt: attempt + 1, error, &step)
+    } else if standing == .usable || !isSpent {
+      // The cached token is valid and was never refused: bad supplied tokens are no reason to lose the user.
+      renewalFailed(error, &step)
+    } else {
+      conclude(policy.onBudgetSpent, error, &step)
     }
-    // The cached token is valid and was never refused: bad supplied tokens are no reason to lose the user.
-    if standing == .usable || !isSpent { return renewalFailed(error) }
-    return conclude(policy.onBudgetSpent, error)
   }
 
   // MARK: Ends without a credential
 
   /// Ends a renewal that produced no credential, with this consequence.
-  mutating func conclude(_ consequence: AuthenticationPolicy.Consequence, _ error: SDKError) -> [Action] {
+  private mutating func conclude(
+    _ consequence: AuthenticationPolicy.Consequence, _ error: SDKError, _ step: inout some StepWriter
+  ) {
     switch consequence {
     case .logOut where phase != .noUser && phase != .loggedOut:
       epoch += 1
-      let told = tell(error)
-      phase = .loggedOut
-      standing = .none
-      return [.wipe] + told + [.announce(.loggedOut(.implicit))] + end(.failed(error))
-    case .becomeGuest: return becomeGuest(error)
+      leave(as: .implicit, after: error, &step)
+      end(.failed(error), &step)
+    case .becomeGuest: becomeGuest(error, &step)
     case .lock where phase != .noUser && phase != .loggedOut:
       phase = .locked
       standing = .refused
-      return [.record] + tell(error) + end(.failed(error))
+      step.record()
+      tell(error, &step)
+      end(.failed(error), &step)
     case .fallBack:
       // A decision of the owner or the vendor holds whatever the clock says, so the credential must not be revived.
       standing = .none
-      return fallBack(error)
-    case .keep, .logOut, .lock: return renewalFailed(error)
+      fallBack(error, &step)
+    case .keep, .logOut, .lock: renewalFailed(error, &step)
     }
   }
 
-  private mutating func becomeGuest(_ error: SDKError) -> [Action] {
-    let told = tell(error)
-    guard hasIdentity || phase == .locked else {
-      let isNews = phase != .anonymous
+  private mutating func becomeGuest(_ error: SDKError, _ step: inout some StepWriter) {
+    if hasIdentity || phase == .locked {
+      epoch += 1
+      leave(for: .anonymous, as: .guest, after: error, &step)
+    } else {
+      if phase != .anonymous { step.record() }
       phase = .anonymous
       standing = .none
-      return told + (isNews ? [.record] : []) + end(.failed(error))
+      tell(error, &step)
     }
-    epoch += 1
-    phase = .anonymous
-    standing = .none
-    return [.wipe] + told + [.announce(.loggedOut(.guest))] + end(.failed(error))
+    end(.failed(error), &step)
   }
 
   /// Continues as an anonymous visitor after a failure. A credential that has expired by the clock is kept until
   /// another one replaces it.
-  private mutating func fallBack(_ error: SDKError) -> [Action] {
+  private mutating func fallBack(_ error: SDKError, _ step: inout some StepWriter) {
     // Without an identity, subscribers know of the visitor already, and a provider's back-off is no news.
     let isNews = hasIdentity || error.reason != .providerBackoff
     let cause = explained(error)
     phase = .anonymous
     if standing != .expired { standing = .none }
-    let told = isNews ? tell(cause) + [.announce(.fellBackToAnonymous(cause))] : []
-    return [.fallBack] + told + end(.failed(error))
+    step.fallBack(keepingCredential: standing == .expired)
+    if isNews {
+      tell(cause, &step)
+      step.announce(.fellBackToAnonymous(cause))
+    }
+    end(.failed(error), &step)
   }
 
-  mutating func renewalFailed(_ error: SDKError) -> [Action] {
-    if standing != .usable, standing != .reported, policy.onFailure == .fallBack { return fallBack(error) }
-    var actions: [Action] = []
-    if !Self.nobodyWasAsked(error) { actions.append(.announce(.refreshFailed(error))) }
-    if let outage = Self.unreachable(error) { actions.append(.announce(outage)) }
+  mutating func renewalFailed(_ error: SDKError, _ step: inout some StepWriter) {
+    if standing != .usable, standing != .reported, policy.onFailure == .fallBack { return fallBack(error, &step) }
+    if !Self.nobodyWasAsked(error) { step.announce(.refreshFailed(error)) }
+    let outage = Self.unreachable(error)
+    if let outage { step.announce(outage) }
     switch standing {
-    case .usable: return actions + end(.failed(error))
+    case .usable: break
     case .reported:
-      activity = .probing
       isFailureTold = false
-      return actions + [.probe]
-    case .none where !hasIdentity:
-      // No user was signed in, so a refusal by the vendor is a failed login.
-      if error.origin == .vendor { actions += tell(error) }
-      return actions + end(.failed(error))
+      return probe(&step)
+    // No user was signed in, so a refusal by the vendor is a failed login.
+    case .none where !hasIdentity: if error.origin == .vendor { tell(error, &step) }
     case .none, .expired, .refused:
-      if phase == .authenticated {
-        phase = .reauthNeeded
-        // An outage is not an authentication failure.
-        actions += [.record] + (Self.unreachable(error) == nil ? tell(explained(error)) : [])
-      }
-      return actions + end(.failed(error))
+      guard phase == .authenticated else { break }
+      phase = .reauthNeeded
+      step.record()
+      // An outage is not an authentication failure.
+      if outage == nil { tell(explained(error), &step) }
     }
+    end(.failed(error), &step)
   }
 
   /// Returns the failure to announce: the reason why the credential can't be used, with the provider's failure as a
@@ -225,95 +235,132 @@ extension AuthenticationMachine {
   // MARK: The credential at hand
 
   /// Handles a credential that has expired or was refused: starts a renewal, or announces once that none is possible.
-  mutating func lost(_ standing: Standing, _ error: SDKError, _ means: RenewalMeans) -> [Action] {
-    guard phase == .authenticated, self.standing == .usable || self.standing == .reported else { return [] }
+  mutating func lost(
+    _ standing: Standing, _ error: SDKError, _ means: RenewalMeans, _ step: inout some StepWriter
+  ) {
+    guard phase == .authenticated, self.standing == .usable || self.standing == .reported else { return }
     switch activity {
     case .idle, .renewing, .confirming, .asking, .verifying: break
     // The expiry is detected again after the activity. If it were recorded now, no renewal would follow.
-    case _ where standing == .expired: return []
+    case _ where standing == .expired: return
     default: break
     }
     self.standing = standing
     objection = standing == .refused ? error : nil
-    guard activity == .idle else { return [] }
-    if !means.isNone { return recover(means, standing == .refused ? error : nil) }
+    guard activity == .idle else { return }
+    if !means.isNone { return recover(means, standing == .refused ? error : nil, &step) }
     switch policy.onNoMeans {
-    case .becomeGuest: return becomeGuest(error)
-    case .fallBack: return fallBack(error)
-    case .keep, .lock, .logOut: break
+    case .becomeGuest: becomeGuest(error, &step)
+    case .fallBack: fallBack(error, &step)
+    case .keep, .lock, .logOut:
+      phase = .reauthNeeded
+      step.record()
+      step.announce(.authenticationFailed(error))
     }
-    phase = .reauthNeeded
-    return [.record, .announce(.authenticationFailed(error))]
+  }
+
+  /// Handles a credential that had expired when the daemon started.
+  mutating func foundExpired(_ means: RenewalMeans, _ step: inout some StepWriter) {
+    guard phase == .authenticated, standing == .expired, activity == .idle else { return }
+    standing = .usable
+    lost(.expired, Self.expiredError, means, &step)
   }
 
   /// Restores a credential that is no longer expired because the clock was set back.
-  mutating func revived() -> [Action] {
-    guard waitsForTheClock else { return [] }
+  mutating func revived(_ step: inout some StepWriter) {
+    guard waitsForTheClock else { return }
     standing = .usable
-    guard phase != .authenticated else { return [] }
+    guard phase != .authenticated else { return }
     phase = .authenticated
-    return [.record, .announce(.tokenRefreshed)]
+    step.record()
+    step.announce(.tokenRefreshed)
   }
 
-  mutating func reported(_ error: SDKError, _ means: RenewalMeans) -> [Action] {
-    guard standing == .usable, phase == .authenticated || phase == .anonymous else { return [] }
-    standing = .reported
-    objection = error
-    guard activity == .idle else { return [] }
+  mutating func reported(_ error: SDKError, _ means: RenewalMeans, _ step: inout some StepWriter) {
+    guard standing == .usable else { return }
+    reportHeld(error)
+    guard standing == .reported, activity == .idle else { return }
     isRenewalRefused = false
     // If the owner is notified of failures first, a mere report starts only the SDK's own renewal. An anonymous user has
     // no other.
-    if means.itself || means.bridge && !policy.confirmsFirst && phase == .authenticated { return recover(means, nil) }
-    activity = .probing
-    return [.probe]
+    if means.itself || means.bridge && !policy.confirmsFirst && phase == .authenticated {
+      recover(means, nil, &step)
+    } else {
+      probe(&step)
+    }
   }
 
-  mutating func probed(_ probe: Probe, _ means: RenewalMeans) -> [Action] {
+  mutating func reportHeld(_ error: SDKError) {
+    guard standing == .usable, phase == .authenticated || phase == .anonymous else { return }
+    standing = .reported
+    objection = error
+  }
+
+  mutating func reportFollowedUp(_ means: RenewalMeans, _ step: inout some StepWriter) {
+    guard standing == .reported, activity == .idle else { return }
+    let error = objection ?? Self.refusedError
+    standing = .usable
+    reported(error, means, &step)
+  }
+
+  private mutating func probe(_ step: inout some StepWriter) {
+    activity = .probing
+    step.probe(epoch: epoch)
+  }
+
+  mutating func probed(_ probe: Probe, _ means: RenewalMeans, _ step: inout some StepWriter) {
     switch probe {
     case .accepted:
       standing = .usable
       isDoubted = false
-      return end(.done)
-    case .unanswered(let error): return abandoned() + end(.failed(error), announcing: Self.unreachable(error))
+      end(.done, &step)
+    case .unanswered(let error):
+      abandoned(&step)
+      end(.failed(error), announcing: Self.unreachable(error), &step)
     case .refused(let error):
       standing = .refused
       objection = error
-      if phase == .authenticated, policy.confirmsFirst, means.bridge, !means.itself {
-        return confirm(attempt: 1, error)
-      }
-      guard phase == .anonymous else {
-        // The SDK's means of renewal was not refused, and an outage alone must not end the session.
-        if policy.onNoMeans != .keep, !means.itself || isRenewalRefused { return conclude(policy.onNoMeans, error) }
-        phase = .reauthNeeded
-        return [.record] + tell(error) + end(.failed(error))
-      }
-      guard means.itself else { return anonymousRefused(error) }
+      switch phase {
+      case .authenticated where policy.confirmsFirst && means.bridge && !means.itself:
+        confirm(attempt: 1, error, &step)
       // The vendor was not asked to renew the user, or could not be.
-      standing = .reported
-      objection = error
-      return end(.failed(error))
+      case .anonymous where means.itself: doubt(error, &step)
+      case .anonymous: anonymousRefused(error, &step)
+      // The SDK's means of renewal was not refused, and an outage alone must not end the session.
+      case _ where policy.onNoMeans != .keep && (!means.itself || isRenewalRefused):
+        conclude(policy.onNoMeans, error, &step)
+      default: needNewCredential(error, &step)
+      }
     }
+  }
+
+  /// Ends with a credential that stays reported: its refusal is not believed yet.
+  private mutating func doubt(_ error: SDKError, _ step: inout some StepWriter) {
+    standing = .reported
+    objection = error
+    end(.failed(error), &step)
+  }
+
+  private mutating func needNewCredential(_ error: SDKError, _ step: inout some StepWriter) {
+    phase = .reauthNeeded
+    step.record()
+    tell(error, &step)
+    end(.failed(error), &step)
   }
 
   /// Handles the vendor's refusal of an anonymous user. Such a user can't be had again, and a single refusal may be a
   /// proxy's.
-  private mutating func anonymousRefused(_ error: SDKError) -> [Action] {
+  private mutating func anonymousRefused(_ error: SDKError, _ step: inout some StepWriter) {
     guard isDoubted else {
       isDoubted = true
-      standing = .reported
-      objection = error
-      return end(.failed(error))
+      return doubt(error, &step)
     }
     isDoubted = false
     standing = .refused
     objection = error
-    guard policy.replacesAnonymousUsers else {
-      phase = .reauthNeeded
-      return [.record] + tell(error) + end(.failed(error))
-    }
+    guard policy.replacesAnonymousUsers else { return needNewCredential(error, &step) }
     epoch += 1
-    phase = .loggedOut
-    standing = .none
-    return [.wipe, .announce(.loggedOut(.guest))] + end(.failed(error))
+    leave(as: .guest, &step)
+    end(.failed(error), &step)
   }
 }

@@ -51,17 +51,3 @@ extension EndedRenewal.Trigger {
     }
   }
 }
-
-extension EndedRenewal.Outcome {
-  /// Creates the result that the actions of a renewal's last step imply.
-  init(_ actions: [AuthenticationMachine.Action]) {
-    self = .superseded
-    for action in actions {
-      switch action {
-      case .finish(.done): self = .renewed
-      case .finish(.failed(let error)), .announce(.refreshFailed(let error)): self = .failed(error.reason)
-      default: break
-      }
-    }
-  }
-}

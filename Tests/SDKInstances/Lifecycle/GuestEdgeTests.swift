@@ -43,7 +43,7 @@ struct GuestEdgeTests {
 
   @Test func `F5: refresh comes first, then the event and the question, then settings`() {
     var machine = machine(.authenticated, .usable)
-    #expect(machine.apply(.refused(refused, means: both)) == [.noteSpending, .renewItself])
+    #expect(machine.apply(.refused(refused, means: both)) == [.renewItself])
     #expect(
       machine.apply(.itselfRefused(epoch: 4, refused, means: .bridge)) == [
         .announce(.authenticationFailed(refused)), .confirm(refused),
@@ -73,7 +73,7 @@ struct GuestEdgeTests {
     #expect(!actions.contains(.announce(.authenticationFailed(SampleErrors.serverError))))
     #expect(machine.state == .reauthNeeded)
     // The refresh token was not refused, so it is tried again before a request goes to the owner.
-    #expect(machine.apply(.renew(both)) == [.noteSpending, .renewItself])
+    #expect(machine.apply(.renew(both)) == [.renewItself])
   }
 
   @Test func `F5: a token that is refused while refreshing is out of reach makes no guest`() {

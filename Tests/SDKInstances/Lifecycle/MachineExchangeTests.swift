@@ -14,13 +14,13 @@ struct MachineExchangeTests {
   @Test func `A refused token is exchanged again, and a second refusal locks`() {
     var machine = machine(.authenticated, .usable)
     let error = SampleErrors.refused
-    #expect(machine.apply(.refused(error, means: .init(itself: true))) == [.noteSpending, .renewItself])
+    #expect(machine.apply(.refused(error, means: .init(itself: true))) == [.renewItself])
     #expect(
       machine.apply(.itselfRefused(epoch: 4, error, means: .none)) == [
         .record, .announce(.authenticationFailed(error)), .finish(.failed(error)),
       ])
     #expect(machine.isLockedByVendor)
-    #expect(machine.apply(.renew(.init(itself: true))) == [.noteSpending, .renewItself])
+    #expect(machine.apply(.renew(.init(itself: true))) == [.renewItself])
     #expect(machine.apply(.renewedItself(epoch: 4)).contains(.announce(.tokenRefreshed)))
     #expect(machine.phase == .authenticated)
   }
