@@ -76,6 +76,7 @@ extension InstanceCore {
         self[service]?.machine.rest()
       }
       effects += ended.map { .end($0, .failed(error)) }
+      if let login = step.login { effects += undo(login) }
       return SettledStep(effects: effects.map { (service, $0) }, isTaken: false)
     }
     return SettledStep(effects: step.effects)

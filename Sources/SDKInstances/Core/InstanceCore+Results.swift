@@ -22,7 +22,8 @@ extension InstanceCore {
 
   // MARK: Logins
 
-  /// Applies the result of a login that the adapter has completed or prepared.
+  /// Applies the result of a login that the adapter has completed or prepared. One that can't be stored is undone at the
+  /// vendor.
   mutating func signedIn(
     _ result: SignedIn, epoch: UInt64, on service: String?, _ context: StepContext
   ) -> Step {
@@ -35,7 +36,9 @@ extension InstanceCore {
       }
     }
     let acceptance: AuthenticationMachine.Acceptance = result.prepared.map { .prepared($0) } ?? .login
-    return apply(.signInAccepted(epoch: epoch, as: acceptance), on: service, with: result, context)
+    var step = apply(.signInAccepted(epoch: epoch, as: acceptance), on: service, with: result, context)
+    step.login = result
+    return step
   }
 
   /// Applies the vendor's confirmation that the former user's session has ended for a login. If the login was superseded

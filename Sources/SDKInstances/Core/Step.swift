@@ -45,6 +45,8 @@ struct Step: Sendable {
   /// The reason why the change can't be written; `nil` if it can.
   var error: SDKError?
   var failure = Failure.undo
+  /// The login whose result the step adopts. If the change can't be stored, the login is undone at the vendor.
+  var login: SignedIn?
   /// The activity whose outcome the step's caller waits for; `nil` if there is nothing to wait for.
   var awaited: ActivityID?
   /// The activities whose callers get the counts of a wipe in the change.

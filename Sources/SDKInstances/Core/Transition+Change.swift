@@ -193,7 +193,7 @@ extension Transition {
     }
     let isOrphaned = !isInformed && adapter.capabilities.push?.pushRules.outliveUser == true
     change.events += own.map { push in
-      .init(isOrphaned ? .pushOrphaned : .pushUnregistered, service: service, data: push.eventData)
+      InstanceChange.NewEvent(isOrphaned ? .pushOrphaned : .pushUnregistered, service: service, data: push.eventData)
     }
     core.pushes = core.pushes.compactMap { push in
       guard push.service == service, !push.orphaned else { return push }

@@ -174,13 +174,6 @@ extension InstanceActor {
 
   // MARK: Results that take several steps
 
-  func signedIn(_ result: SignedIn, epoch: UInt64, on service: String?) async {
-    await changing.lock()
-    defer { changing.unlock() }
-    let end = await follow(service) { $0.signedIn(result, epoch: epoch, on: service, $1) }
-    if !end.isTaken { for effect in core.undo(result) { begin(effect, of: service, unfinished: nil) } }
-  }
-
   /// Registers the user's devices at the vendor again after a late request for another user, which may have replaced
   /// the registration. If the user changes meanwhile, the registration made for the former user is removed.
   func restorePush(on service: String?) async {

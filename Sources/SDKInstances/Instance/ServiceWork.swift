@@ -62,7 +62,7 @@ struct ServiceWork: Sendable {
     let identity = present?.machine.epoch == epoch ? present?.identity ?? identity : identity
     do throws(SDKError) {
       let result = originating(try await adapter.signIn(credential, from: identity))
-      await instance.signedIn(result, epoch: epoch, on: service)
+      await instance.step(service) { $0.signedIn(result, epoch: epoch, on: service, $1) }
     } catch {
       await receive(.signInFailed(epoch: epoch, error))
     }
