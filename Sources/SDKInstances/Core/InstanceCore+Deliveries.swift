@@ -29,6 +29,23 @@ extension InstanceCore {
     return cleanup.sessionKeys(endedBy: delivery)
   }
 
+  /// Returns the keys of the session of a service's user.
+  func sessionKeys(of service: String?) -> Set<Secret> {
+    self[service].map { adapter.sessionKeys(of: $0.identity) } ?? []
+  }
+
+  /// Whether a service is signed in with one of these sessions.
+  func isInUse(_ keys: Set<Secret>, on state: ServiceState) -> Bool {
+    state.machine.hasIdentity && !keys.isDisjoint(with: adapter.sessionKeys(of: state.identity))
+  }
+
+  /// Whether a service is being signed in, or shows a credential to the vendor, with what may be one of these sessions.
+  /// Some credentials reveal their user only when the login ends.
+  func isOffered(_ keys: Set<Secret>, on state: ServiceState) -> Bool {
+    guard state.isOffering, let offered = state.running?.offered else { return false }
+    return adapter.sessionKeys(of: offered).map { !$0.isDisjoint(with: keys) } ?? true
+  }
+
   /// Whether a successful delivery may have ended the push registrations of the present user.
   func mayEndPushes(_ delivery: Delivery) -> Bool {
     !isDeleted && delivery.isOfFormerBackend != true && adapter.capabilities.cleanup?.endsPushes(delivery) == true

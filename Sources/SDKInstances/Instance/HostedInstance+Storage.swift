@@ -58,52 +58,6 @@ extension HostedInstance {
   public var presentStorageEpoch: String { get async { await actor.core.clientStorageEpoch } }
 
   private func change(_ key: String, epoch: String?, _ part: InstanceChange.Part) async throws {
-    try await actor.change(nil) { core, _ in
-      try core.check(key, epoch: epoch)
-      try core.checkWiped()
-      var change = core.unconditionalChange(parts: [part])
-      change.expectedStorageEpoch = core.storageEpoch
-      return Step(change: change)
-    }
-  }
-}
-
-extension InstanceCore {
-  /// Checks the key and the expected storage epoch of a call.
-  fileprivate func check(_ key: String, epoch: String?) throws {
-    try checkAlive()
-    let isPrintable = key.unicodeScalars.allSatisfy { scalar in
-      switch scalar.properties.generalCategory {
-      case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
-      default: true
-      }
-    }
-    guard (1...128).contains(key.count), key.utf8.count <= 512, isPrintable else {
-      throw RPCError.invalidParams("The member key must have 1 to 128 printable characters.", member: "key")
-    }
-    try check(storageEpoch: epoch)
-  }
-
-  /// Checks the expected storage epoch of a read against the store's, and returns the latter. The store's epoch counts
-  /// because a wipe reaches the store before the instance.
-  ///
-  /// - Throws: also `locked`, if the values that were read should have been wiped.
-  fileprivate func epoch(ofRead stored: UInt64?, for epoch: String?) throws -> String {
-    try checkAlive()
-    try checkWiped()
-    let found = stored.map(uuid.clientStorageEpoch) ?? clientStorageEpoch
-    try check(epoch, is: found)
-    return found
-  }
-
-  /// Checks the expected storage epoch of a call against the present one.
-  func check(storageEpoch epoch: String?) throws { try check(epoch, is: clientStorageEpoch) }
-
-  private func check(_ epoch: String?, is current: String) throws {
-    if let epoch, epoch != current {
-      throw SDKError(
-        .state, .epochChanged, "The user has changed since \(epoch); read session.open again before writing.",
-        instance: id, member: "storageEpoch")
-    }
+    try await actor.change(nil) { core, _ in try core.changeStorage(part, of: key, epoch: epoch) }
   }
 }
