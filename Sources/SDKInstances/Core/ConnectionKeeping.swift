@@ -45,7 +45,7 @@ struct ConnectionKeeping: Sendable {
   static let shortestInterval = 1.0
   /// The seconds after which an open connection counts as stable. Its end then resets `failures`, so that the next
   /// pause is short.
-  static let settled = 60.0
+  static let stableAfter = 60.0
 
   /// Returns the seconds until the next attempt: a random part of a limit, but at least 0.2. The limit doubles with
   /// each failure, up to `longestPause`.
@@ -83,7 +83,7 @@ struct ConnectionKeeping: Sendable {
   }
 
   /// Replaces the present connection by the one on which the vendor accepted a user.
-  mutating func adopt(_ subject: Subject, _ now: Timestamp) {
+  mutating func replace(for subject: Subject, _ now: Timestamp) {
     drop()
     self.subject = subject
     number += 1
@@ -107,7 +107,7 @@ struct ConnectionKeeping: Sendable {
   }
 
   /// Whether the connection has been up for long enough to count as stable.
-  func isSettled(_ now: Timestamp) -> Bool { connectedAt.map { now - $0 >= Self.settled } ?? false }
+  func isStable(_ now: Timestamp) -> Bool { connectedAt.map { now - $0 >= Self.stableAfter } ?? false }
 
   /// Plans the next attempt after the connection was lost.
   mutating func planRetry(after error: SDKError, _ now: Timestamp, random: Double) {

@@ -56,7 +56,7 @@ extension InstanceCore {
     let isCurrent = !isDeleted && self[service]?.connection.number == number
     if isCurrent {
       self[service]?.connection.opened()
-      step.add(.adopt(connection, number: number), on: service)
+      step.add(.listen(to: connection, number: number), on: service)
     } else if adapter.capabilities.connection?.bringsUserOnline == true, let state = self[service],
       state.hasSignedOut(since: epoch)
     {
@@ -106,7 +106,7 @@ extension InstanceCore {
   ) -> Bool {
     guard !isDeleted, var state = self[service], state.connection.number == number else { return false }
     if case .lost(let error) = end {
-      if state.connection.isSettled(context.now) {
+      if state.connection.isStable(context.now) {
         state.connection.failures = 0
         state.outageToldAt = nil
       }

@@ -51,7 +51,7 @@ extension InstanceCore {
 
   /// Handles a login of the user who is already signed in with a usable credential: changes the identity and emits the
   /// login event, without the vendor.
-  mutating func settle(
+  mutating func signInAgain(
     _ change: (inout IdentityRecord) -> Void, operation: String?, on service: String?, _ context: StepContext
   ) throws(SDKError) -> Step {
     let state = try existing(service)

@@ -119,7 +119,7 @@ enum Effect: Sendable {
   /// Closes the open connection of the service.
   case closeConnection
   /// Keeps a connection on which the vendor accepted a user, and receives what the vendor sends on it.
-  case adopt(any RealtimeConnection, number: UInt64)
+  case listen(to: any RealtimeConnection, number: UInt64)
   /// Closes the connection of a result that is not used.
   case abandon(any RealtimeConnection)
 

@@ -134,8 +134,8 @@ struct Transition {
       if !isPrepared { state.isVerified = result.isTold }
       if let connection = result.connection {
         if state.connection.isOpen { effects.append(.closeConnection) }
-        state.connection.adopt(.init(state.identity), context.now)
-        effects.append(.adopt(connection, number: state.connection.number))
+        state.connection.replace(for: .init(state.identity), context.now)
+        effects.append(.listen(to: connection, number: state.connection.number))
       }
     }
     return effects + state.compareClocks(isAccepted: result?.isTold == true && !isPrepared, context)

@@ -15,7 +15,7 @@ extension HostedInstance {
     do {
       return (try await sent(first, request), first.identity, first.epoch)
     } catch let error as SDKError where first.adapter.isRefusal(error) {
-      try await renewed(after: error, of: first.identity, on: first.state.service)
+      try await renew(after: error, of: first.identity, on: first.state.service)
     }
     let next = try await present(first.state.service)
     return (try await sent(next, request), next.identity, next.epoch)
@@ -24,7 +24,7 @@ extension HostedInstance {
   /// Waits for the renewal of a credential that the vendor has refused. Begins one unless one is in progress.
   ///
   /// - Throws: the refusal when no renewal is possible; otherwise the renewal's failure.
-  private func renewed(after error: SDKError, of identity: IdentityRecord, on service: String?) async throws {
+  private func renew(after error: SDKError, of identity: IdentityRecord, on service: String?) async throws {
     let pending = try await actor.change(service) { try $0.requestRefused(error, of: identity, on: service, $1) }
     if let pending {
       if case .failed(let failure) = try await pending.value() { throw failure }

@@ -97,7 +97,7 @@ extension HostedInstance {
         throw error.about(id)
       }
       return (
-        try settling.map { try core.settle($0, operation: operation, on: name, context) } ?? Step(),
+        try settling.map { try core.signInAgain($0, operation: operation, on: name, context) } ?? Step(),
         .success((name, false))
       )
     }

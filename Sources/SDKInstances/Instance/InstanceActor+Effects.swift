@@ -26,7 +26,7 @@ extension InstanceActor {
     case .closeConnection:
       guard let open = connections.removeValue(forKey: service) else { return }
       environment.operations.startBackground { await open.close() }
-    case .adopt(let connection, let number):
+    case .listen(let connection, let number):
       connections[service] = connection
       environment.operations.startBackground {
         await ServiceWork.listen(to: connection, number: number, on: service, of: self)

@@ -11,6 +11,10 @@ import Synchronization
 /// `InstanceCore` decides; this actor makes its steps one after another. A step is made on a copy of the state. The
 /// change is committed first, then the copy is adopted and published, then the effects begin. Work at the vendor or the
 /// bridge runs in `Operations`, and its result carries the epoch in which it began.
+///
+/// A call makes its step with `change`, or with `changeUser` if it changes the user; a result and a timer make theirs
+/// with `step`. A function that makes several steps locks `changing`, and uses `perform` for a call and `follow` for the
+/// others.
 actor InstanceActor {
   nonisolated let uuid: InstanceUUID
   nonisolated let id: InstanceID
@@ -164,7 +168,7 @@ actor InstanceActor {
     }
   }
 
-  /// Makes a step while `changing` is locked.
+  /// Makes the step of a call while `changing` is locked.
   private func perform<Value>(
     _ service: String?, _ make: (inout InstanceCore, StepContext) throws -> (step: Step, value: Value)
   ) async throws -> (value: Value, pending: PendingOutcome?) {
@@ -172,7 +176,7 @@ actor InstanceActor {
     let (step, value) = try make(&next, context(of: service))
     // Before the step, because the activity may end with it.
     let pending = step.awaited.map(outcome(of:))
-    if let error = await adopt(next, step, isDemanded: true).end.error { throw error.about(id) }
+    if let error = await carryOut(step, to: next, isDemanded: true).end.error { throw error.about(id) }
     return (value, pending)
   }
 
@@ -190,7 +194,7 @@ actor InstanceActor {
   func follow(_ service: String?, _ make: (inout InstanceCore, StepContext) -> Step) async -> SettledStep {
     var next = core
     let step = make(&next, context(of: service))
-    return await adopt(next, step).end
+    return await carryOut(step, to: next).end
   }
 
   /// Commits a step's change, adopts the state after it, publishes that, and begins the effects.
@@ -200,8 +204,8 @@ actor InstanceActor {
   ///   - beforeEvents: called after a successful step, before its events are emitted.
   /// - Returns: the settled step; the error of cleanup that is left to be done on the disk.
   @discardableResult
-  private func adopt(
-    _ next: InstanceCore, _ step: Step, isDemanded: Bool = false, beforeEvents: @Sendable () -> Void = {}
+  private func carryOut(
+    _ step: Step, to next: InstanceCore, isDemanded: Bool = false, beforeEvents: @Sendable () -> Void = {}
   ) async -> (end: SettledStep, unfinished: SDKError?) {
     var commit = Result<CommitResult, SDKError>.success(CommitResult())
     do throws(SDKError) {
@@ -346,7 +350,7 @@ actor InstanceActor {
     guard new.definition != core.definition else { return }
     var next = core
     let step = try next.redefine(new, context: context(of:))
-    let done = await adopt(next, step, isDemanded: true)
+    let done = await carryOut(step, to: next, isDemanded: true)
     if let error = done.end.error { throw error.about(id) }
     if let unfinished = done.unfinished { throw unfinished.about(id) }
   }
@@ -361,7 +365,7 @@ actor InstanceActor {
     try core.checkAlive()
     var next = core
     let step = try next.delete()
-    let done = await adopt(next, step, isDemanded: true, beforeEvents: beforeEvents)
+    let done = await carryOut(step, to: next, isDemanded: true, beforeEvents: beforeEvents)
     if let error = done.end.error { throw error.about(id) }
     for service in core.services.map(\.service) { environment.bridge.forget(bridgeKey(service)) }
     return done.unfinished?.about(id)

@@ -33,7 +33,7 @@ struct CoreRules {
     case .end(let activity, _), .supersede(let activity, _):
       if !ended.insert(activity).inserted { note("an activity ends twice") }
       awaited.remove(activity)
-    case .adopt(_, let number):
+    case .listen(_, let number):
       if connections.updateValue(number, forKey: service) != nil { note("a second connection is opened") }
     case .closeConnection:
       if connections.removeValue(forKey: service) == nil { note("a connection is closed that is not open") }
@@ -110,7 +110,7 @@ extension CoreWalk.Work {
     }
   }
 
-  var connection: UInt64? { if case .adopt(_, let number) = effect { number } else { nil } }
+  var connection: UInt64? { if case .listen(_, let number) = effect { number } else { nil } }
 
   var attempt: UInt64? { if case .connect(let number) = effect { number } else { nil } }
 }

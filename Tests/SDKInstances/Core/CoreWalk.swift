@@ -397,7 +397,7 @@ extension CoreWalk.Work {
   /// Whether the work is that of an activity. Its result ends the activity or takes it further.
   var isOfAnActivity: Bool {
     switch effect {
-    case .connect, .adopt, .deliver, .abandonLate: false
+    case .connect, .listen, .deliver, .abandonLate: false
     default: true
     }
   }
