@@ -254,6 +254,20 @@ struct LoginTests {
     }
   }
 
+  @Test func `A first login that can't be stored ends at the vendor`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let gate = world.vendor.hold(.signIn)
+      async let login = reason { try await desk.signIn("alice#1") }
+      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 1 }
+      world.store.failNextCommits(1)
+      gate.open()
+      #expect(await login == "storeUnavailable")
+      try await eventually("the login is undone") { world.vendor.calls.contains("signOut alice#1") }
+      #expect(desk.state == .noUser)
+    }
+  }
+
   @Test func `A wipe that can't be stored locks, and the next user finds nothing`() async throws {
     try await World.run { world in
       let desk = try await world.instance()
