@@ -26,19 +26,19 @@ extension InstanceCore {
     return step
   }
 
-  /// Adds a change with the present identities to a step.
-  mutating func commit(_ change: InstanceChange, raising raise: UInt64 = 0, in step: inout Step) {
-    var change = change
+  /// Returns the step that commits a change with the present identities.
+  mutating func commit(_ change: InstanceChange, raising raise: UInt64 = 0) -> Step {
+    var step = Step(change: change)
     do throws(SDKError) {
       // The identity comes directly after a wipe, before the other parts that the change writes.
       let place = change.parts.firstIndex { if case .wipe = $0 { true } else { false } }.map { $0 + 1 } ?? 0
-      change.parts.insert(.identify(try storedIdentities()), at: place)
+      step.change?.parts.insert(.identify(try storedIdentities()), at: place)
     } catch {
       step.error = error
     }
     durableEpoch += raise
-    if raise > 0 { change.parts.append(.raiseEpoch(to: durableEpoch)) }
-    step.change = change
+    if raise > 0 { step.change?.parts.append(.raiseEpoch(to: durableEpoch)) }
+    return step
   }
 
   /// Ends a step after its commit. Adopts `next` or keeps the present state, as the outcome of the commit and the

@@ -31,10 +31,9 @@ extension InstanceCore {
   /// Opens or closes the connection of a service, as its present state requires.
   mutating func keepConnection(of service: String?, _ context: StepContext) -> Step {
     guard var state = self[service] else { return Step() }
-    var step = Step()
-    step.add(keepConnection(&state, context), on: service)
+    let effects = keepConnection(&state, context)
     self[service] = state
-    return step
+    return Step(effects, on: service)
   }
 
   /// Brings the retry of a lost connection forward, because an app opens a session.
@@ -51,20 +50,14 @@ extension InstanceCore {
   ///   - user: the identity for which the connection was opened, as a result with the connection.
   ///   - epoch: the epoch in which the attempt began.
   mutating func connected(as user: SignedIn, number: UInt64, epoch: UInt64, on service: String?) -> Step {
-    var step = Step()
-    guard let connection = user.connection else { return step }
-    let isCurrent = !isDeleted && self[service]?.connection.number == number
-    if isCurrent {
+    guard let connection = user.connection else { return Step() }
+    if !isDeleted, self[service]?.connection.number == number {
       self[service]?.connection.opened()
-      step.add(.listen(to: connection, number: number), on: service)
-    } else if adapter.capabilities.connection?.bringsUserOnline == true, let state = self[service],
-      state.hasSignedOut(since: epoch)
-    {
-      step.add(undo(user), on: service)
-    } else {
-      step.add(.abandon(connection), on: service)
+      return Step([.listen(to: connection, number: number)], on: service)
     }
-    return step
+    let isOnline = adapter.capabilities.connection?.bringsUserOnline == true
+    guard isOnline, self[service]?.hasSignedOut(since: epoch) == true else { return abandoning(user, on: service) }
+    return Step(undo(user), on: service)
   }
 
   /// Applies a message that the vendor sent on a connection.
@@ -75,10 +68,8 @@ extension InstanceCore {
     switch news {
     case .connected:
       self[service]?.connection.confirmed(context.now)
-      var step = Step()
-      // Such a registration belongs to the connection.
-      if adapter.capabilities.push?.pushRules.outliveUser == true { step.add(.restorePushes, on: service) }
-      return step
+      // A registration that outlives its user belongs to the connection.
+      return Step(adapter.capabilities.push?.pushRules.outliveUser == true ? [.restorePushes] : [], on: service)
     case .settled: self[service]?.connection.failures = 0
     case .learned(let kindState, let credential):
       var record = state.identity

@@ -15,9 +15,8 @@ extension InstanceCore {
 
   /// Returns the step for a result that is not used: it closes the result's connection.
   func abandoning(_ result: SignedIn?, on service: String?) -> Step {
-    var step = Step()
-    if let connection = result?.connection { step.add(.abandon(connection), on: service) }
-    return step
+    guard let connection = result?.connection else { return Step() }
+    return Step([.abandon(connection)], on: service)
   }
 
   // MARK: Logins
@@ -35,8 +34,7 @@ extension InstanceCore {
         self[service]?.running?.sameUser = isSameUser
       }
     }
-    let acceptance: AuthenticationMachine.Acceptance = result.prepared.map { .prepared($0) } ?? .login
-    var step = apply(.signInAccepted(epoch: epoch, as: acceptance), on: service, with: result, context)
+    var step = apply(.signInAccepted(epoch: epoch, prepared: result.prepared), on: service, with: result, context)
     step.login = result
     return step
   }
@@ -61,24 +59,23 @@ extension InstanceCore {
     _ answer: BridgeAnswer, epoch: UInt64, askedAt: Timestamp, on service: String?, _ context: StepContext
   ) -> Step {
     guard !isDeleted, let state = self[service] else { return Step() }
+    var step: Step
+    var isUsable = true
     do throws(SDKError) {
-      guard let checked = try check(answer, for: state, context) else {
-        let declined = noToken(of: state, as: .anonymous)
-        var step = apply(.answered(epoch: epoch, .declined(declined)), on: service, context)
-        step.effects.insert((service, .judgeAnswer(isUsable: true)), at: 0)
-        return step
+      if let checked = try check(answer, for: state, context) {
+        self[service]?.recovery.answerTime.note(min(max(0, context.now - askedAt), 60))
+        step = offered(checked, isProvided: false, epoch: epoch, on: service, context)
+        // A credential that is shown to the vendor is judged by the result of that.
+        if step.effects.contains(where: { if case .verify = $0.effect { true } else { false } }) { return step }
+      } else {
+        step = apply(.answered(epoch: epoch, .declined(noToken(of: state, as: .anonymous))), on: service, context)
       }
-      self[service]?.recovery.answerTime.note(min(max(0, context.now - askedAt), 60))
-      var step = offered(checked, isProvided: false, epoch: epoch, on: service, context)
-      // A credential that is shown to the vendor is judged by the result of that.
-      let isShown = step.effects.contains { if case .verify = $0.effect { true } else { false } }
-      if !isShown { step.effects.insert((service, .judgeAnswer(isUsable: true)), at: 0) }
-      return step
     } catch {
-      var step = apply(.answered(epoch: epoch, .failed(error)), on: service, context)
-      step.effects.insert((service, .judgeAnswer(isUsable: false)), at: 0)
-      return step
+      isUsable = false
+      step = apply(.answered(epoch: epoch, .failed(error)), on: service, context)
     }
+    step.effects.insert((service, .judgeAnswer(isUsable: isUsable)), at: 0)
+    return step
   }
 
   /// Passes a credential to the state machine, to be shown to the vendor next.
@@ -176,9 +173,7 @@ extension InstanceCore {
       // The identity is gone: without `undo`, the vendor's grant would stay valid, or the user online.
       let isOnline = result.connection != nil && state.hasSignedOut(since: epoch)
       guard result.isIrreplaceable || result.isUndoneIfLate || isOnline else { return abandoning(result, on: service) }
-      var step = Step()
-      step.add(undo(result), on: service)
-      return step
+      return Step(undo(result), on: service)
     }
     state.outageToldAt = nil
     state.recovery.random = context.random
@@ -319,7 +314,6 @@ extension InstanceCore {
     _ notice: AuthenticationMachine.Notice, on service: String?, operation: String? = nil, _ context: StepContext
   ) -> Step {
     guard var state = self[service] else { return Step() }
-    var step = Step()
     if let error = notice.failure { state.identity.lastError = .init(error, at: context.now) }
     var change = newChange()
     if notice.isNews(&state.outageToldAt, context.now) {
@@ -328,8 +322,7 @@ extension InstanceCore {
       change.events.append(event)
     }
     self[service] = state
-    commit(change, in: &step)
-    return step
+    return commit(change)
   }
 }
 

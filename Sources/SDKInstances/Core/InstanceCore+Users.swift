@@ -133,9 +133,7 @@ extension InstanceCore {
     var record = try existing(service).identity
     change(&record.kindState)
     self[service]?.identity = record
-    var step = Step()
-    commit(newChange(parts: [.wipe] + Self.parts(writing: pushes, deliveries)), in: &step)
-    return step
+    return commit(newChange(parts: [.wipe] + Self.parts(writing: pushes, deliveries)))
   }
 
   /// Wipes the data of a former user at start, if the kind keeps identities in memory only. Its owner is unknown then,
@@ -143,16 +141,15 @@ extension InstanceCore {
   ///
   /// - Parameter hasValues: whether there are values in storage.
   mutating func wipeUnkept(hasValues: Bool) -> Step {
-    var step = Step()
-    guard !adapter.traits.persistsIdentity, let state = services.first, state.identity.isNobody else { return step }
+    guard !adapter.traits.persistsIdentity, let state = services.first, state.identity.isNobody else { return Step() }
     let abandoned = pushes.filter { !$0.orphaned }
-    guard !abandoned.isEmpty || hasValues else { return step }
+    guard !abandoned.isEmpty || hasValues else { return Step() }
     for index in pushes.indices { pushes[index].orphaned = true }
     var change = newChange(parts: [.wipe] + Self.parts(writing: pushes, deliveries))
     change.events = abandoned.map { .init(.pushOrphaned, service: $0.service, data: $0.eventData) }
     change.events.append(.init(.identityWiped, service: state.service))
+    var step = commit(change)
     step.failure = .end([], of: state.service, rests: true, wipe: .explicit, isKnownToVendor: false)
-    commit(change, in: &step)
     return step
   }
 

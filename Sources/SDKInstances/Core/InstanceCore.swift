@@ -129,11 +129,9 @@ struct InstanceCore: Sendable {
     of service: String?, by record: IdentityRecord, events: [InstanceChange.NewEvent] = [],
     parts: [InstanceChange.Part] = []
   ) -> Step {
-    var step = Step()
-    guard record != self[service]?.identity || !events.isEmpty else { return step }
+    guard record != self[service]?.identity || !events.isEmpty else { return Step() }
     self[service]?.identity = record
-    commit(newChange(parts: parts, events: events), in: &step)
-    return step
+    return commit(newChange(parts: parts, events: events))
   }
 
   // MARK: Facts about a service

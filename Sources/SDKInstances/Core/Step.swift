@@ -134,6 +134,9 @@ enum Effect: Sendable {
 }
 
 extension Step {
+  /// Creates a step that only begins effects.
+  init(_ effects: [Effect], on service: String?) { self.init(effects: effects.map { (service, $0) }) }
+
   mutating func add(_ effect: Effect, on service: String?) { effects.append((service, effect)) }
 
   mutating func add(_ list: [Effect], on service: String?) { effects += list.map { (service, $0) } }

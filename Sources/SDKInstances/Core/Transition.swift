@@ -56,27 +56,28 @@ struct Transition {
     state.machine = machine
     let raise = machine.epoch - min(machine.epoch, former.storedEpoch)
     let dropped = isDurable ? completeChange() : []
-    var step = Step()
-    step.wiping = [former.running?.id, begun?.id].compactMap { $0 }
-    step.failure = failure(raising: raise)
-    step.add(endRenewal(), on: service)
-    if machine.epoch != former.machine.epoch { step.add(.endDemand, on: service) }
+    let onFailure = failure(raising: raise)
+    var effects = endRenewal()
+    if machine.epoch != former.machine.epoch { effects.append(.endDemand) }
     if former.machine.activity == .signingIn, adopts, activity?.sameUser != true, state.recovery.hasThrottle {
       // No request was made for the next user yet.
       state.recovery = state.recovery.ofNextUser(context.now)
-      step.add(.resetBreaker, on: service)
+      effects.append(.resetBreaker)
     }
-    if let supersededActivity { step.add(.supersede(supersededActivity, core.superseded), on: service) }
-    if !dropped.isEmpty { step.add(.logDropped(dropped), on: service) }
+    if let supersededActivity { effects.append(.supersede(supersededActivity, core.superseded)) }
+    if !dropped.isEmpty { effects.append(.logDropped(dropped)) }
     if wipeCause != nil { endUser() }
-    step.add(adoptResult(), on: service)
-    if restoresPushes { step.add(.restorePushes, on: service) }
-    step.add(written, on: service)
+    effects += adoptResult()
+    if restoresPushes { effects.append(.restorePushes) }
+    effects += written
     if outcome != nil { state.running = nil }
-    step.add(core.keepConnection(&state, context), on: service)
+    effects += core.keepConnection(&state, context)
     if isDurable { state.storedEpoch += raise }
     core[service] = state
-    if isDurable { core.commit(change, raising: raise, in: &step) }
+    var step = isDurable ? core.commit(change, raising: raise) : Step()
+    step.failure = onFailure
+    step.wiping = [former.running?.id, begun?.id].compactMap { $0 }
+    step.add(effects, on: service)
     step.effects += core.startDeliveries(context)
     return step
   }

@@ -7,8 +7,8 @@ extension AuthenticationMachine {
     case .signIn(let sameUser): signIn(sameUser: sameUser, &step)
     case .formerEnded(let began, let informed): formerEnded(began, informed: informed, &step)
     case .formerEndFailed(let began, let error): if isCurrent(began, .endingFormer) { endSignIn(error, &step) }
-    case .signInAccepted(let began, let acceptance):
-      if isCurrent(began, .signingIn) { signedIn(acceptance, &step) } else { step.undo() }
+    case .signInAccepted(let began, let prepared):
+      if isCurrent(began, .signingIn) { signedIn(prepared: prepared, &step) } else { step.undo() }
     case .signInFailed(let began, let error): if isCurrent(began, .signingIn) { endSignIn(error, &step) }
 
     case .signOut(let localOnly, let cause, let hasExpired):
@@ -133,40 +133,41 @@ extension AuthenticationMachine {
     }
   }
 
-  private mutating func signedIn(_ acceptance: Acceptance, _ step: inout some StepWriter) {
+  private mutating func signedIn(prepared: Phase?, _ step: inout some StepWriter) {
     // A locked instance may still store data that a failed wipe left behind.
     let wipe =
       policy.onAnotherUser == .wipeOnSuccess || phase == .locked
       || policy.onAnotherUser == .signOutAfter && hasIdentity
     activity = .idle
-    if case .prepared(let rest) = acceptance {
-      let isStillKept = hasFallenBack && rest == .anonymous
-      if !isStillKept, rest != .authenticated || phase != .authenticated { standing = .none }
+    if let prepared {
+      let isStillKept = hasFallenBack && prepared == .anonymous
+      if !isStillKept, prepared != .authenticated || phase != .authenticated { standing = .none }
       let isAlive = standing == .usable || standing == .reported
-      phase = rest == .authenticated && !isAlive ? .reauthNeeded : rest
-      step.adopt(wiping: wipe)
+      phase = prepared == .authenticated && !isAlive ? .reauthNeeded : prepared
     } else {
       phase = .authenticated
       standing = .usable
-      step.adopt(wiping: wipe)
-      step.announce(.loggedIn)
     }
+    step.adopt(wiping: wipe)
+    if prepared == nil { step.announce(.loggedIn) }
     step.finish(.done)
   }
 
   private mutating func endSignIn(_ error: SDKError, _ step: inout some StepWriter) {
     let isRefusal = error.origin != .unreachable && error.origin != .store
-    abandoned(isTold: isRefusal, &step)
-    end(.failed(error), announcing: isRefusal ? .authenticationFailed(error) : Self.unreachable(error), &step)
+    fail(error, announcing: isRefusal ? .authenticationFailed(error) : Self.unreachable(error), &step)
   }
 
-  /// Handles the failure of an activity that had superseded the renewal of an expired or refused credential: the phase
-  /// becomes `reauthNeeded`. With `isTold`, no event of its own is emitted.
-  mutating func abandoned(isTold: Bool = false, _ step: inout some StepWriter) {
-    guard phase == .authenticated, standing == .expired || standing == .refused else { return }
-    phase = .reauthNeeded
-    step.record()
-    if !isTold { step.announce(.authenticationFailed(cause ?? Self.refusedError)) }
+  /// Ends an activity that has failed. If it had superseded the renewal of an expired or refused credential, the phase
+  /// becomes `reauthNeeded`, and that failure is announced too.
+  mutating func fail(_ error: SDKError, announcing notice: Notice?, _ step: inout some StepWriter) {
+    if phase == .authenticated, standing == .expired || standing == .refused {
+      phase = .reauthNeeded
+      step.record()
+      let isTold = if case .authenticationFailed? = notice { true } else { false }
+      if !isTold { step.announce(.authenticationFailed(cause ?? Self.refusedError)) }
+    }
+    end(.failed(error), announcing: notice, &step)
   }
 
   // MARK: Logout
@@ -209,9 +210,7 @@ extension AuthenticationMachine {
   private mutating func signOutFailed(_ error: SDKError, _ step: inout some StepWriter) {
     switch error.origin {
     case .unreachable, .store:
-      abandoned(&step)
-      end(
-        .failed(error), announcing: policy.tellsLogoutFailure ? .logoutFailed(error) : Self.unreachable(error), &step)
+      fail(error, announcing: policy.tellsLogoutFailure ? .logoutFailed(error) : Self.unreachable(error), &step)
     default: signedOut(.explicit, informed: false, &step)
     }
   }

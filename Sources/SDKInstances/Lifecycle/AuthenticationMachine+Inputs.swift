@@ -9,8 +9,9 @@ extension AuthenticationMachine {
     /// superseded meanwhile then still ends that session.
     case formerEnded(epoch: UInt64, informed: Bool = false)
     case formerEndFailed(epoch: UInt64, SDKError)
-    /// A login was accepted, or prepared without the vendor for the first call that needs a credential.
-    case signInAccepted(epoch: UInt64, as: Acceptance = .login)
+    /// A login was accepted. With `prepared`, it was only prepared for the first call that needs a credential, without the
+    /// vendor, and the instance enters that phase.
+    case signInAccepted(epoch: UInt64, prepared: Phase? = nil)
     case signInFailed(epoch: UInt64, SDKError)
 
     /// A logout begins. `hasExpired` is whether the credential has expired by the clock.
@@ -63,14 +64,6 @@ extension AuthenticationMachine {
     case mergedAway
     /// A wipe could not be made durable.
     case wipeFailed
-  }
-
-  /// The effect of an accepted login.
-  public enum Acceptance: Sendable, Hashable {
-    /// The user is signed in.
-    case login
-    /// The vendor was not contacted yet. The instance enters this phase.
-    case prepared(Phase)
   }
 
   /// The owner's decision after a failure.

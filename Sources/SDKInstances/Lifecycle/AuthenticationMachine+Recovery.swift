@@ -156,11 +156,8 @@ extension AuthenticationMachine {
       end(.failed(error), &step)
     case .becomeGuest: becomeGuest(error, &step)
     case .lock where phase != .noUser && phase != .loggedOut:
-      phase = .locked
       standing = .refused
-      step.record()
-      tell(error, &step)
-      end(.failed(error), &step)
+      stop(in: .locked, error, &step)
     case .fallBack:
       // A decision of the owner or the vendor holds whatever the clock says, so the credential must not be revived.
       standing = .none
@@ -314,9 +311,7 @@ extension AuthenticationMachine {
       standing = .usable
       isDoubted = false
       end(.done, &step)
-    case .unanswered(let error):
-      abandoned(&step)
-      end(.failed(error), announcing: Self.unreachable(error), &step)
+    case .unanswered(let error): fail(error, announcing: Self.unreachable(error), &step)
     case .refused(let error):
       standing = .refused
       objection = error
@@ -329,7 +324,7 @@ extension AuthenticationMachine {
       // The SDK's means of renewal was not refused, and an outage alone must not end the session.
       case _ where policy.onNoMeans != .keep && (!means.itself || isRenewalRefused):
         conclude(policy.onNoMeans, error, &step)
-      default: needNewCredential(error, &step)
+      default: stop(in: .reauthNeeded, error, &step)
       }
     }
   }
@@ -341,8 +336,9 @@ extension AuthenticationMachine {
     end(.failed(error), &step)
   }
 
-  private mutating func needNewCredential(_ error: SDKError, _ step: inout some StepWriter) {
-    phase = .reauthNeeded
+  /// Ends in a phase that needs a new credential.
+  private mutating func stop(in next: Phase, _ error: SDKError, _ step: inout some StepWriter) {
+    phase = next
     step.record()
     tell(error, &step)
     end(.failed(error), &step)
@@ -358,7 +354,7 @@ extension AuthenticationMachine {
     isDoubted = false
     standing = .refused
     objection = error
-    guard policy.replacesAnonymousUsers else { return needNewCredential(error, &step) }
+    guard policy.replacesAnonymousUsers else { return stop(in: .reauthNeeded, error, &step) }
     epoch += 1
     leave(as: .guest, &step)
     end(.failed(error), &step)

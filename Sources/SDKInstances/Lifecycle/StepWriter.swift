@@ -8,8 +8,6 @@ protocol StepWriter {
   /// Fails the callers that wait for the former activity with `superseded`.
   mutating func supersede()
 
-  // MARK: The change
-
   /// Adopts the identity that the vendor accepted. With `wiping`, the former identity is wiped first.
   mutating func adopt(wiping: Bool)
   /// Replaces the credential by the new one.
@@ -24,8 +22,6 @@ protocol StepWriter {
   mutating func record()
   /// Emits an event.
   mutating func announce(_ notice: AuthenticationMachine.Notice)
-
-  // MARK: The work
 
   /// Exchanges the credential of a login at the vendor.
   mutating func exchange()
