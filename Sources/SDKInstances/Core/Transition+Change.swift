@@ -2,7 +2,7 @@ import JSONRPC
 import SDKProtocol
 import StateStore
 
-/// What the machine changes durably.
+/// The durable changes of a step.
 extension Transition {
   mutating func supersede() {
     guard let ended = former.running else { return }

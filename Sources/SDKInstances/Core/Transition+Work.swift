@@ -1,7 +1,7 @@
 import DelegateBridge
 import SDKProtocol
 
-/// What the machine begins and ends.
+/// The work that a step begins, and the end of its activity.
 extension Transition: StepWriter {
   mutating func exchange() {
     guard let offered = state.running?.offered else { return }

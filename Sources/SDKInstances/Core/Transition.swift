@@ -113,7 +113,7 @@ struct Transition {
     return [.renewalEnded(renewal)]
   }
 
-  /// Forgets what belonged to a user who is wiped.
+  /// Clears the parts of a wiped user's state that are not in the identity.
   private mutating func endUser() {
     // A credential that was provided for the wiped user must not sign them in again.
     state.provided = nil

@@ -194,7 +194,7 @@ extension AuthenticationMachine {
     end(.signedOut(informed: informed), &step)
   }
 
-  /// Leaves the user, who is wiped.
+  /// Wipes the user and announces the logout.
   ///
   /// - Parameter error: the failure that has led to it, which is announced first; `nil` without one.
   mutating func leave(

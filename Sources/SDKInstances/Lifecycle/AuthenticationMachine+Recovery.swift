@@ -82,8 +82,8 @@ extension AuthenticationMachine {
   mutating func answered(_ began: UInt64, _ answer: Answer, _ step: inout some StepWriter) {
     guard began == epoch else { return }
     switch (activity, answer) {
-    // Where a failed logout is told, the vendor may still accept the present credential, for example on a connection
-    // that is open.
+    // The kinds that announce a failed logout try it with the present credential: the vendor may still accept it, for
+    // example on an open connection.
     case (.askingForSignOut, _) where answer == .credential || policy.tellsLogoutFailure:
       activity = .signingOut
       step.endSession()

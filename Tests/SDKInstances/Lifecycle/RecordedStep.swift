@@ -8,7 +8,7 @@ struct RecordedStep: StepWriter {
   typealias Action = AuthenticationMachine.Action
 
   private(set) var actions: [Action] = []
-  /// What the machine said of itself in the parameters, which must be true of it at the end of the step.
+  /// The conditions that the parameters state about the machine. They must hold at the end of the step.
   private(set) var claims: [(AuthenticationMachine) -> Bool] = []
 
   mutating func supersede() { actions.append(.supersede) }
