@@ -88,7 +88,11 @@ extension InstanceActor {
       }
     case .probe(let credential): operations.start { await work.probe(credential) }
     case .undo(let result, let logsOut): startLogin(on: service) { await work.undo(result, logsOut: logsOut) }
-    default: break
+    // No work of a service, so that `begin` has begun it. Listed, so that the compiler asks where a new effect begins.
+    case .end, .supersede, .endDemand, .resetBreaker, .judgeAnswer, .log, .logAbandoned, .logDropped, .logConnection,
+      .renewalEnded, .release, .closeConnection, .listen, .abandon, .distrustClock, .restorePushes, .deliver,
+      .abandonLate:
+      break
     }
   }
 
