@@ -141,6 +141,30 @@ import Testing
     await store.close()
   }
 
+  @Test("Several backups are changed at the same time, and on no thread of the task pool")
+  func threads() throws {
+    let directory = try TemporaryDirectory()
+    let folder = BackupFolder(path: directory.state + "/backups")
+    try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+    for name in ["one", "two"] { try Data().write(to: URL(fileURLWithPath: folder.file(name))) }
+    let (begun, names, both) = (Seen(0), Seen<Set<String>>([]), DispatchSemaphore(value: 0))
+    let caller = pthread_self()
+    let left = BackupEditor(folder: folder).each { _ in
+      if pthread_self() != caller {
+        let name = try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+        names.update { names in _ = names.insert(name) }
+      }
+      let isFirst = begun.update { count in
+        count += 1
+        return count == 1
+      }
+      if isFirst { _ = both.wait(timeout: .now() + 60) } else { both.signal() }
+    }
+    #expect(left.isEmpty)
+    #expect(names.value == ["sdkd-backups\n"])
+    #expect(try directory.copies() == ["one.db", "two.db"])
+  }
+
   @Test("A backup made while a removal is pending keeps the data of its time")
   func aNewerBackupIsLeftAlone() async throws {
     let directory = try TemporaryDirectory()

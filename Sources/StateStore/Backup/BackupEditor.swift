@@ -1,5 +1,6 @@
 import Cryptography
 import Dispatch
+import Linux
 import Logging
 import SDKProtocol
 import SQLite
@@ -26,23 +27,36 @@ struct BackupEditor: Sendable {
     removals.isEmpty ? [] : each { backup in try remove(removals, from: backup, vault, logger) }
   }
 
+  /// The maximum number of backups that are changed at the same time.
+  private static let atOnce = 4
+
   /// Calls `body` for each backup, and for several at the same time: most of the time passes in waiting for the disk.
   ///
+  /// The further threads are not those of Dispatch's global queues, which are the task pool: the disk may hang.
+  ///
   /// - Returns: the backups for which that failed, by name, with the reasons.
-  private func each(_ body: @Sendable (StateBackup) throws -> Void) -> [UnfinishedBackup] {
+  func each(_ body: @escaping @Sendable (StateBackup) throws -> Void) -> [UnfinishedBackup] {
     let backups: [StateBackup]
     do throws(StoreOpenError) { backups = try folder.all() } catch {
       return [UnfinishedBackup(name: "backups", problem: StoreFailure.text(error))]
     }
-    let left = Mutex<[UnfinishedBackup]>([])
-    DispatchQueue.concurrentPerform(iterations: backups.count) { index in
-      let backup = backups[index]
-      do { try body(backup) } catch {
-        let unfinished = UnfinishedBackup(name: backup.name, problem: StoreFailure.text(error))
-        left.withLock { $0.append(unfinished) }
+    let (walk, ended) = (BackupWalk(backups, body), DispatchSemaphore(value: 0))
+    var threads = 0
+    for _ in backups.prefix(Self.atOnce).dropFirst() {
+      do throws(SystemCallError) {
+        try SystemThread.start(name: "sdkd-backups") {
+          walk.run()
+          ended.signal()
+        }
+      } catch {
+        // Fewer threads take longer.
+        break
       }
+      threads += 1
     }
-    return left.withLock { $0 }.sorted { $0.name < $1.name }
+    walk.run()
+    for _ in 0..<threads { ended.wait() }
+    return walk.left.sorted { $0.name < $1.name }
   }
 
   private func remove(_ removals: [Removal], from backup: StateBackup, _ vault: Vault, _ logger: Logger) throws {
@@ -161,6 +175,34 @@ struct BackupEditor: Sendable {
         try StoreSchema.migrate(db, from: version)
         try body(db, version)
         return .commit
+      }
+    }
+  }
+}
+
+/// A walk through backups, which several threads share. Each of them takes the next backup until none is left.
+private final class BackupWalk: Sendable {
+  private struct Progress {
+    var backups: ArraySlice<StateBackup>
+    var left: [UnfinishedBackup] = []
+  }
+
+  private let progress: Mutex<Progress>
+  private let body: @Sendable (StateBackup) throws -> Void
+
+  init(_ backups: [StateBackup], _ body: @escaping @Sendable (StateBackup) throws -> Void) {
+    progress = Mutex(Progress(backups: backups[...]))
+    self.body = body
+  }
+
+  /// The backups for which the function failed so far, with the reasons.
+  var left: [UnfinishedBackup] { progress.withLock { $0.left } }
+
+  func run() {
+    while let backup = progress.withLock({ $0.backups.popFirst() }) {
+      do { try body(backup) } catch {
+        let unfinished = UnfinishedBackup(name: backup.name, problem: StoreFailure.text(error))
+        progress.withLock { $0.left.append(unfinished) }
       }
     }
   }
