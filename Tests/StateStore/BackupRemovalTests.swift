@@ -221,6 +221,28 @@ import Testing
     #expect(try StateRestoration.run(directory: directory.state, from: .named("next")).losses == BackupLosses())
   }
 
+  @Test("A restore also names an instance whose user had no credential, but none that had no user")
+  func lossesOfUsers() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory)
+    let user = try JSONValueEncoder.encode(
+      User(externalId: "u", authenticationType: .jwt, authenticated: true, verified: true))
+    let identities: [String: JSON] = [
+      "fallback": ["user": user], "nobody": ["user": try JSONValueEncoder.encode(User.none)],
+      "service": ["services": ["chat": ["user": user], "messaging": ["user": try JSONValueEncoder.encode(User.none)]]],
+    ]
+    let samples = try identities.keys.sorted().map { try Sample($0) }
+    for sample in samples {
+      _ = try await store.commit(sample.change(.create(sample.instance), .identify(identities[sample.id.name])))
+    }
+    _ = try await store.backUp(name: "copy", keep: 3)
+    for sample in samples { _ = try await store.commit(sample.change(.wipe)) }
+    await store.close()
+    let losses = try StateRestoration.run(directory: directory.state, from: .named("copy")).losses
+    #expect(losses.wiped == .init(count: 2, ids: [samples[0].id, samples[2].id]))
+    #expect(losses.deleted.count == 0)
+  }
+
   @Test("A restore names at most 20 instances of each loss, and the number of the others")
   func manyLosses() async throws {
     let directory = try TemporaryDirectory()

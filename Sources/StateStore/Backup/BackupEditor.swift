@@ -98,10 +98,12 @@ struct BackupEditor: Sendable {
     guard let row = try InstanceRow.fetch(uuid, db) else { return }
     if removal.storageEpoch != nil, let id = InstanceID(row.id) {
       let change = InstanceChange(uuid: uuid, id: id, kind: KindName("copy"), parts: [.wipe])
+      let identity = (try? OpenInstance.fetch(uuid, vault, db))?.identity
+      let hasUser = StoredIdentity.hasUser(identity.flatMap(StoredJSON.json))
       do {
         let wiped = try ChangeWriter.apply(change, at: .now, vault: vault, db).wiped
         // A later wipe of the state finds nothing here.
-        if let wiped, wiped.tokens > 0 || wiped.storage > 0 || wiped.pushes > 0 {
+        if let wiped, hasUser || wiped.tokens > 0 || wiped.storage > 0 || wiped.pushes > 0 {
           try MetaTable.note(.wipe, of: uuid, id: row.id, db)
         }
         return

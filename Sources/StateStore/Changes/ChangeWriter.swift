@@ -54,18 +54,13 @@ struct ChangeWriter {
   /// Returns the instance of the change, which is read only once.
   private mutating func opened() throws -> OpenInstance {
     if let instance { return instance }
-    guard let row = try InstanceRow.fetch(change.uuid, db) else { throw SDKError.instanceNotFound(change.id) }
-    let select = try db.cachedStatement(
-      sql: SealedRow.Table.push.selection("NULL, NULL") + " WHERE instance = ?")
-    // A damaged registration is left out, and the instance then does not open.
-    let pushes = try Row.fetchAll(select, arguments: [change.uuid.description]).compactMap {
-      SealedRow($0, of: .push, storageEpoch: row.storageEpoch)
-    }
-    do throws(SealError) {
-      let opened = try OpenInstance(opening: row, pushes: pushes, vault: vault)
+    do {
+      guard let opened = try OpenInstance.fetch(change.uuid, vault, db) else {
+        throw SDKError.instanceNotFound(change.id)
+      }
       instance = opened
       return opened
-    } catch {
+    } catch let error as SealError {
       throw SDKError.instanceQuarantined(change.id, InstanceProblem.text(error.what))
     }
   }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SDKProtocol
+import SQLite
 
 /// The decrypted rows of an instance, which a change modifies and writes back.
 struct OpenInstance {
@@ -48,6 +49,18 @@ struct OpenInstance {
       row.definition, under: key.key, context("instance.definition"), what: "its definition")
     identity = try Seal.open(
       row.identity, under: key.key, identityContext, what: "its identity or the list of its push registrations")
+  }
+
+  /// Reads and opens an instance; `nil` if there is none.
+  static func fetch(_ uuid: InstanceUUID, _ vault: Vault, _ db: Database) throws -> OpenInstance? {
+    guard let row = try InstanceRow.fetch(uuid, db) else { return nil }
+    let select = try db.cachedStatement(
+      sql: SealedRow.Table.push.selection("NULL, NULL") + " WHERE instance = ?")
+    // A damaged registration is left out, and the instance then does not open.
+    let pushes = try Row.fetchAll(select, arguments: [uuid.description]).compactMap {
+      SealedRow($0, of: .push, storageEpoch: row.storageEpoch)
+    }
+    return try OpenInstance(opening: row, pushes: pushes, vault: vault)
   }
 
   /// Returns the key of an instance, and the anchor that authenticates its other rows.

@@ -19,9 +19,18 @@ package struct WipeCount {
   }
 }
 
-/// The part of an identity that the store itself reads. An identity is one record with a `credential`, or has
-/// `services` with a record for each name.
+/// The part of an identity that the store itself reads. An identity is one record with a `user` and a `credential`, or
+/// has `services` with a record for each name.
 enum StoredIdentity {
+  /// Returns whether an identity has a user, also one whose credential is gone. A user of an unknown form counts.
+  static func hasUser(_ identity: JSON?) -> Bool {
+    let records = identity?["services"]?.objectValue?.members.map(\.value) ?? [identity].compactMap { $0 }
+    return records.contains { record in
+      guard let user = record["user"], !user.isNull else { return false }
+      return (try? JSONValueDecoder.decode(User.self, from: user)) != User.none
+    }
+  }
+
   /// Returns the number of tokens that a wipe of this identity destroys: one for each record with a credential.
   static func tokenCount(in identity: JSON?) -> Int { tokenCount(in: identity, notKeptIn: nil) }
 
