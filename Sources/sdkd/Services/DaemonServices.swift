@@ -1,4 +1,4 @@
-import Dispatch
+import Concurrency
 import Linux
 import Logging
 import SDKInstances
@@ -122,6 +122,8 @@ struct StateHealingService: Service {
   let logger: Logger
 
   private static let pause = Duration.seconds(2)
+  /// The thread of the checks: the disk may hang, and no thread of the task pool may wait for it.
+  private let thread = BlockingPool(name: "sdkd-state", maximum: 1)
 
   func run() async throws {
     await cancelWhenGracefulShutdown {
@@ -136,10 +138,7 @@ struct StateHealingService: Service {
     }
   }
 
-  /// Checks on a thread of its own: the disk may hang, and no thread of the task pool may wait for it.
   private func isWritable() async -> Bool {
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().async { continuation.resume(returning: StateAccess.isWritable(directory)) }
-    }
+    (try? await thread.run { [directory] in StateAccess.isWritable(directory) }) ?? false
   }
 }
