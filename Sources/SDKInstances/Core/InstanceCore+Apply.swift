@@ -55,7 +55,7 @@ extension InstanceCore {
       let (pushes, deliveries) = (pushes, deliveries)
       self = next
       (self.pushes, self.deliveries) = (pushes, deliveries)
-    case (.failure(let error), .undo): return SettledStep(isTaken: false, error: error)
+    case (.failure(let error), .refuse): return SettledStep(isTaken: false, error: error)
     case (.failure(let error), .end(let ended, let service, let rests, let wipe, let isKnownToVendor)):
       activities = next.activities
       // The vendor may have spent the credential, even if the step could not be stored.
@@ -76,7 +76,7 @@ extension InstanceCore {
         self[service]?.machine.rest()
       }
       effects += ended.map { .end($0, .failed(error)) }
-      if let login = step.login { effects += undo(login) }
+      if let login = step.login { effects += undoAtVendor(login) }
       return SettledStep(effects: effects.map { (service, $0) }, isTaken: false)
     }
     return SettledStep(effects: step.effects)
@@ -84,8 +84,8 @@ extension InstanceCore {
 
   /// Returns the effect that undoes a late result at the vendor; none if the vendor was not contacted for it. The user
   /// is logged out unless signed in by then (`InstanceActor.beginUndo`). An anonymous user has no logout.
-  func undo(_ result: SignedIn) -> [Effect] {
+  func undoAtVendor(_ result: SignedIn) -> [Effect] {
     guard result.prepared == nil, result.isTold else { return [] }
-    return [.undo(result, logsOut: result.user.authenticated)]
+    return [.undoAtVendor(result, logsOut: result.user.authenticated)]
   }
 }

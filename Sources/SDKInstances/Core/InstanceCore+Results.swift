@@ -170,10 +170,10 @@ extension InstanceCore {
   ) -> Step {
     guard !isDeleted, var state = self[service] else { return abandoning(result, on: service) }
     guard epoch == state.machine.epoch else {
-      // The identity is gone: without `undo`, the vendor's grant would stay valid, or the user online.
+      // The identity is gone: without `undoAtVendor`, the vendor's grant would stay valid, or the user online.
       let isOnline = result.connection != nil && state.hasSignedOut(since: epoch)
       guard result.isIrreplaceable || result.isUndoneIfLate || isOnline else { return abandoning(result, on: service) }
-      return Step(undo(result), on: service)
+      return Step(undoAtVendor(result), on: service)
     }
     state.outageToldAt = nil
     state.recovery.random = context.random

@@ -28,8 +28,8 @@ struct StepContext: Sendable {
 struct Step: Sendable {
   /// The handling of a step whose change can't be stored.
   enum Failure: Sendable {
-    /// The step is undone, and the caller gets the error.
-    case undo
+    /// The step is not taken, and the caller gets the error.
+    case refuse
     /// The activities end with the error, and the identity stays. With `rests`, the machine is idle afterwards. With
     /// `wipe`, the cause of a wipe, the service is locked, because the data that had to be wiped is still there. With
     /// `isKnownToVendor`, the error says that the vendor has ended the session.
@@ -44,7 +44,7 @@ struct Step: Sendable {
   var change: InstanceChange?
   /// The reason why the change can't be written; `nil` if it can.
   var error: SDKError?
-  var failure = Failure.undo
+  var failure = Failure.refuse
   /// The login whose result the step adopts. If the change can't be stored, the login is undone at the vendor.
   var login: SignedIn?
   /// The activity whose outcome the step's caller waits for; `nil` if there is nothing to wait for.
@@ -104,7 +104,7 @@ enum Effect: Sendable {
   /// Work at the vendor: checks a credential that an app reported.
   case probe(Credential)
   /// Work at the vendor: undoes a late result. `logsOut` is whether to log its user out.
-  case undo(SignedIn, logsOut: Bool)
+  case undoAtVendor(SignedIn, logsOut: Bool)
   /// Requests a credential from the bridge.
   case ask(BridgeQuestion)
   /// Requests the owner's decision whether to continue after the failure.

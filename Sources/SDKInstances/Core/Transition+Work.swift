@@ -64,8 +64,8 @@ extension Transition: StepWriter {
     begin(.probe(credential))
   }
 
-  mutating func undo() {
-    if let result { written += core.undo(result) }
+  mutating func undoAtVendor() {
+    if let result { written += core.undoAtVendor(result) }
   }
 
   mutating func finish(_ outcome: AuthenticationMachine.Outcome) {

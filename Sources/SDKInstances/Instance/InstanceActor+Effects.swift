@@ -87,7 +87,8 @@ extension InstanceActor {
         await work.verify(offered, isProvided: isProvided)
       }
     case .probe(let credential): operations.start { await work.probe(credential) }
-    case .undo(let result, let logsOut): startLogin(on: service) { await work.undo(result, logsOut: logsOut) }
+    case .undoAtVendor(let result, let logsOut):
+      startLogin(on: service) { await work.undoAtVendor(result, logsOut: logsOut) }
     // No work of a service, so that `begin` has begun it. Listed, so that the compiler asks where a new effect begins.
     case .end, .supersede, .endDemand, .resetBreaker, .judgeAnswer, .log, .logAbandoned, .logDropped, .logConnection,
       .renewalEnded, .release, .closeConnection, .listen, .abandon, .distrustClock, .restorePushes, .deliver,

@@ -113,7 +113,7 @@ struct ServiceWork: Sendable {
 
   /// Undoes a login, or the creation of an anonymous user, whose result came too late to be used: logs the user out and
   /// closes the connection. If the vendor can't be reached, the instance adds cleanup deliveries instead.
-  func undo(_ result: SignedIn, logsOut: Bool) async {
+  func undoAtVendor(_ result: SignedIn, logsOut: Bool) async {
     let late = IdentityRecord(
       phase: .authenticated, user: result.user, credential: result.credential, kindState: result.kindState)
     if logsOut, let end = await instance.beginUndo(of: late, from: result.origin, on: service) {

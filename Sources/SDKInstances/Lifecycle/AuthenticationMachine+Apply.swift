@@ -8,7 +8,7 @@ extension AuthenticationMachine {
     case .formerEnded(let began, let informed): formerEnded(began, informed: informed, &step)
     case .formerEndFailed(let began, let error): if isCurrent(began, .endingFormer) { endSignIn(error, &step) }
     case .signInAccepted(let began, let prepared):
-      if isCurrent(began, .signingIn) { signedIn(prepared: prepared, &step) } else { step.undo() }
+      if isCurrent(began, .signingIn) { signedIn(prepared: prepared, &step) } else { step.undoAtVendor() }
     case .signInFailed(let began, let error): if isCurrent(began, .signingIn) { endSignIn(error, &step) }
 
     case .signOut(let localOnly, let cause, let hasExpired):
@@ -20,7 +20,7 @@ extension AuthenticationMachine {
 
     case .userNeeded: userNeeded(&step)
     case .anonymousAccepted(let began):
-      if isCurrent(began, .creatingAnonymous) { anonymousCreated(&step) } else { step.undo() }
+      if isCurrent(began, .creatingAnonymous) { anonymousCreated(&step) } else { step.undoAtVendor() }
     case .anonymousFailed(let began, let error):
       if isCurrent(began, .creatingAnonymous) { end(.failed(error), announcing: Self.unreachable(error), &step) }
 

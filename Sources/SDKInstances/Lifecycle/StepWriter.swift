@@ -41,7 +41,7 @@ protocol StepWriter {
   mutating func verify()
   mutating func probe(epoch: UInt64)
   /// Undoes at the vendor a login, or the creation of an anonymous user, that succeeded too late to be used.
-  mutating func undo()
+  mutating func undoAtVendor()
   /// Ends the activity and notifies the callers that wait for it.
   mutating func finish(_ outcome: AuthenticationMachine.Outcome)
 }

@@ -378,7 +378,7 @@ struct CoreWalk {
     switch effect {
     case .endDemand: work.removeAll { $0.service == service && $0.isOfTheBridge }
     case .end, .supersede, .resetBreaker, .judgeAnswer, .log, .logConnection, .logAbandoned, .logDropped,
-      .renewalEnded, .release, .closeConnection, .abandon, .undo, .restorePushes, .distrustClock:
+      .renewalEnded, .release, .closeConnection, .abandon, .undoAtVendor, .restorePushes, .distrustClock:
       break
     default: work.append(Work(service: service, epoch: state.machine.epoch, effect: effect, identity: state.identity))
     }

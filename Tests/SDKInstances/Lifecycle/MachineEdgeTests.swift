@@ -87,7 +87,7 @@ struct MachineEdgeTests {
     var machine = machine(.noUser, .none)
     _ = machine.apply(.signIn(sameUser: nil))
     #expect(machine.apply(.signIn(sameUser: nil)) == [.supersede, .exchange])
-    #expect(machine.apply(.signInAccepted(epoch: 5)) == [.undo])
+    #expect(machine.apply(.signInAccepted(epoch: 5)) == [.undoAtVendor])
     #expect(machine.activity == .signingIn)
   }
 

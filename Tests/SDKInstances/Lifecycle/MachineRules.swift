@@ -56,7 +56,7 @@ struct MachineRules {
       rule("a user whose session has ended is not signed in", isLeft || after.isSigningOut && after.standing == .none)
     } else if let epoch = input.epoch, epoch != before.epoch {
       rule("a stale result changes nothing", after == before)
-      rule("a stale result does nothing but undo a late login", actions == (input.makesUser ? [.undo] : []))
+      rule("a stale result does nothing but undo a late login", actions == (input.makesUser ? [.undoAtVendor] : []))
     }
     if input.error?.origin == .unreachable {
       rule("an outage never asks the bridge", asks.isEmpty)

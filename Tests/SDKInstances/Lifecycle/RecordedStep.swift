@@ -44,7 +44,7 @@ struct RecordedStep: StepWriter {
     actions.append(.probe)
     claims.append { $0.epoch == epoch }
   }
-  mutating func undo() { actions.append(.undo) }
+  mutating func undoAtVendor() { actions.append(.undoAtVendor) }
   mutating func finish(_ outcome: AuthenticationMachine.Outcome) { actions.append(.finish(outcome)) }
 }
 
@@ -60,7 +60,7 @@ extension AuthenticationMachine {
     case ask(attempt: Int, isRefusal: Bool, SDKError?)
     case renewItself
     case confirm(SDKError)
-    case verify, probe, undo
+    case verify, probe, undoAtVendor
     case finish(Outcome)
   }
 
