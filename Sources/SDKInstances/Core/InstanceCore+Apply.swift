@@ -82,8 +82,9 @@ extension InstanceCore {
     return SettledStep(effects: step.effects)
   }
 
-  /// Returns the effect that undoes a late result at the vendor; none if the vendor was not contacted for it. The user
-  /// is logged out unless signed in by then (`InstanceActor.beginUndo`). An anonymous user has no logout.
+  /// Returns the effect that undoes a result at the vendor, because it came too late or can't be stored; none if the
+  /// vendor was not contacted for it. The user is logged out unless signed in by then (`InstanceActor.beginUndo`). An
+  /// anonymous user has no logout.
   func undoAtVendor(_ result: SignedIn) -> [Effect] {
     guard result.prepared == nil, result.isTold else { return [] }
     return [.undoAtVendor(result, logsOut: result.user.authenticated)]

@@ -61,20 +61,20 @@ extension InstanceCore {
     return apply(.signOut(localOnly: true), on: delivery.service, isInformed: true, context)
   }
 
-  /// Adds the cleanup deliveries for a login that came too late and could not be undone, because the vendor could not
-  /// be reached. Adds none if the session is in use at the same backend, or if the outbox is full.
+  /// Adds the cleanup deliveries for a login that is not used and could not be undone, because the vendor could not be
+  /// reached. Adds none if the session is in use at the same backend, or if the outbox is full.
   ///
   /// - Parameter origin: the request that made the login.
   mutating func leaveCleanup(
-    of late: IdentityRecord, from origin: SignedIn.Origin?, on service: String?, _ context: StepContext
+    of unused: IdentityRecord, from origin: SignedIn.Origin?, on service: String?, _ context: StepContext
   ) -> Step {
-    let keys = adapter.sessionKeys(of: late)
+    let keys = adapter.sessionKeys(of: unused)
     guard !isDeleted, let state = self[service],
       !state.hasBackend(of: origin) || !services.contains(where: { isInUse(keys, on: $0) }),
       let cleanup = (origin?.adapter ?? adapter).capabilities.cleanup
     else { return Step() }
-    var left = cleanup.farewell(to: late, pushes: [], isInformed: false, now: context.now)
-    if let logout = cleanup.logout(ofReplaced: late, now: context.now) { left.append(logout) }
+    var left = cleanup.farewell(to: unused, pushes: [], isInformed: false, now: context.now)
+    if let logout = cleanup.logout(ofReplaced: unused, now: context.now) { left.append(logout) }
     // A delivery with `endsAtSignIn` would affect a user who has signed in meanwhile.
     left.removeAll { $0.endsAtSignIn == true && state.machine.hasIdentity }
     guard !left.isEmpty, deliveries.count + left.count <= StoredOutboxEntry.maximumCount else { return Step() }

@@ -45,7 +45,7 @@ struct Step: Sendable {
   /// The reason why the change can't be written; `nil` if it can.
   var error: SDKError?
   var failure = Failure.refuse
-  /// The login whose result the step adopts. If the change can't be stored, the login is undone at the vendor.
+  /// A login's result; undone at the vendor if the step's change can't be stored.
   var login: SignedIn?
   /// The activity whose outcome the step's caller waits for; `nil` if there is nothing to wait for.
   var awaited: ActivityID?
@@ -103,7 +103,7 @@ enum Effect: Sendable {
   case verify(CheckedCredential, isProvided: Bool)
   /// Work at the vendor: checks a credential that an app reported.
   case probe(Credential)
-  /// Work at the vendor: undoes a late result. `logsOut` is whether to log its user out.
+  /// Work at the vendor: undoes a result that is not used. `logsOut` is whether to log its user out.
   case undoAtVendor(SignedIn, logsOut: Bool)
   /// Requests a credential from the bridge.
   case ask(BridgeQuestion)

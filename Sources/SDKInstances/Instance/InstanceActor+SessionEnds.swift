@@ -25,16 +25,17 @@ extension InstanceActor {
     return end.promise
   }
 
-  /// Registers the request that undoes a late login, after the logins and the logout of the same session in progress.
+  /// Registers the request that undoes a login which is not used, after the logins and the logout of the same session
+  /// in progress.
   ///
   /// - Returns: the promise to resolve when the request has ended; `nil` if the session is in use by then, and must not
   ///   be ended.
   func beginUndo(
-    of late: IdentityRecord, from origin: SignedIn.Origin?, on service: String?
+    of unused: IdentityRecord, from origin: SignedIn.Origin?, on service: String?
   ) async -> Promise<Void>? {
-    let keys = core.adapter.sessionKeys(of: late)
+    let keys = core.adapter.sessionKeys(of: unused)
     while !core.isDeleted, core[service]?.hasBackend(of: origin) == true {
-      // A logout in progress may have reached the vendor before the late login.
+      // A logout in progress may have reached the vendor before this login.
       let leaving = core.services.first { $0.machine.isSigningOut && core.isInUse(keys, on: $0) }
       if core.services.contains(where: { core.isInUse(keys, on: $0) && !$0.machine.isSigningOut }) { return nil }
       let activity = leaving?.running ?? core.services.first { core.isOffered(keys, on: $0) }?.running

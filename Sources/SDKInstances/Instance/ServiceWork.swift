@@ -111,21 +111,22 @@ struct ServiceWork: Sendable {
     return present?.epoch == epoch && present?.standing == AuthenticationMachine.Standing.none ? nil : error
   }
 
-  /// Undoes a login, or the creation of an anonymous user, whose result came too late to be used: logs the user out and
-  /// closes the connection. If the vendor can't be reached, the instance adds cleanup deliveries instead.
+  /// Undoes a login, or the creation of an anonymous user, that is not used, because its result came too late or could
+  /// not be stored: logs the user out and closes the connection. If the vendor can't be reached, the instance adds
+  /// cleanup deliveries instead.
   func undoAtVendor(_ result: SignedIn, logsOut: Bool) async {
-    let late = IdentityRecord(
+    let unused = IdentityRecord(
       phase: .authenticated, user: result.user, credential: result.credential, kindState: result.kindState)
-    if logsOut, let end = await instance.beginUndo(of: late, from: result.origin, on: service) {
+    if logsOut, let end = await instance.beginUndo(of: unused, from: result.origin, on: service) {
       defer { end.resolve(.success(())) }
       do throws(SDKError) {
         let former = result.origin?.adapter ?? adapter
-        try await former.signOut(result.credential, of: late, on: result.connection)
-        instance.logger.notice("A login that came too late was undone at the vendor.")
+        try await former.signOut(result.credential, of: unused, on: result.connection)
+        instance.logger.notice("A login that is not used was undone at the vendor.")
       } catch {
-        instance.logger.warning("A login that came too late could not be undone at the vendor: \(error.message)")
+        instance.logger.warning("A login that is not used could not be undone at the vendor: \(error.message)")
         if error.refusingIfClientError.origin == .unreachable {
-          await instance.step(service) { $0.leaveCleanup(of: late, from: result.origin, on: service, $1) }
+          await instance.step(service) { $0.leaveCleanup(of: unused, from: result.origin, on: service, $1) }
         }
       }
     }

@@ -63,7 +63,7 @@ public struct SignedIn: Sendable {
   public var hints: [String] = []
   /// Whether a renewal that comes after a logout is undone at the vendor. One that is irreplaceable always is.
   public var isUndoneIfLate = false
-  /// The request that the result came from. The instance sets it, because a result that comes too late must be undone
+  /// The request that the result came from. The instance sets it, because a result that is not used must be undone
   /// by the adapter that obtained it.
   var origin: Origin?
 
