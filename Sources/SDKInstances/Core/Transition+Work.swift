@@ -2,7 +2,7 @@ import DelegateBridge
 import SDKProtocol
 
 /// The work that a step begins, and the end of its activity.
-extension Transition: StepWriter {
+extension Transition {
   mutating func exchange() {
     guard let offered = state.running?.offered else { return }
     begin(.signIn(offered), changesKindState: true)

@@ -5,7 +5,7 @@ import StateStore
 ///
 /// The functions of `StepWriter` change the identity and collect the effects, in the order in which the machine calls
 /// them. `end` completes the change, and gives the step. `core` is then the state after it.
-struct Transition {
+struct Transition: StepWriter {
   /// The state of the instance, with the changes so far. The service itself is in `state` until the end.
   var core: InstanceCore
   /// The service before the step.
