@@ -27,7 +27,7 @@ extension InstanceCore {
   }
 
   /// Returns the step that commits a change with the present identities.
-  mutating func commit(_ change: InstanceChange, raising raise: UInt64 = 0) -> Step {
+  mutating func step(committing change: InstanceChange, raising raise: UInt64 = 0) -> Step {
     var step = Step(change: change)
     do throws(SDKError) {
       // The identity comes directly after a wipe, before the other parts that the change writes.

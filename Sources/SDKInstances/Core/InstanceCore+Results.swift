@@ -322,7 +322,7 @@ extension InstanceCore {
       change.events.append(event)
     }
     self[service] = state
-    return commit(change)
+    return step(committing: change)
   }
 }
 

@@ -133,7 +133,7 @@ extension InstanceCore {
     var record = try existing(service).identity
     change(&record.kindState)
     self[service]?.identity = record
-    return commit(newChange(parts: [.wipe] + Self.parts(writing: pushes, deliveries)))
+    return step(committing: newChange(parts: [.wipe] + Self.parts(writing: pushes, deliveries)))
   }
 
   /// Wipes the data of a former user at start, if the kind keeps identities in memory only. Its owner is unknown then,
@@ -148,7 +148,7 @@ extension InstanceCore {
     var change = newChange(parts: [.wipe] + Self.parts(writing: pushes, deliveries))
     change.events = abandoned.map { .init(.pushOrphaned, service: $0.service, data: $0.eventData) }
     change.events.append(.init(.identityWiped, service: state.service))
-    var step = commit(change)
+    var step = step(committing: change)
     step.failure = .end([], of: state.service, rests: true, wipe: .explicit, isKnownToVendor: false)
     return step
   }

@@ -131,7 +131,7 @@ struct InstanceCore: Sendable {
   ) -> Step {
     guard record != self[service]?.identity || !events.isEmpty else { return Step() }
     self[service]?.identity = record
-    return commit(newChange(parts: parts, events: events))
+    return step(committing: newChange(parts: parts, events: events))
   }
 
   // MARK: Facts about a service

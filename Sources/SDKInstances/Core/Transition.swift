@@ -74,7 +74,7 @@ struct Transition: StepWriter {
     effects += core.keepConnection(&state, context)
     if isDurable { state.storedEpoch += raise }
     core[service] = state
-    var step = isDurable ? core.commit(change, raising: raise) : Step()
+    var step = isDurable ? core.step(committing: change, raising: raise) : Step()
     step.failure = onFailure
     step.wiping = [former.running?.id, begun?.id].compactMap { $0 }
     step.add(effects, on: service)
