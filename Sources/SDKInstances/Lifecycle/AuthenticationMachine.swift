@@ -2,8 +2,9 @@ public import SDKProtocol
 
 /// The state machine of an instance's authentication: pure, without clock and without I/O.
 ///
-/// `apply` returns the actions to execute, in order. The owner of the machine executes them, and feeds back the results
-/// with the epoch in which they were begun. A result of an older epoch does not change the state.
+/// `apply` writes into a `StepWriter` what follows from an input, in order. The owner of the machine then begins the
+/// work in it, and feeds back the results with the epoch in which they were begun. A result of an older epoch does not
+/// change the state.
 public struct AuthenticationMachine: Sendable, Hashable {
   /// The phase of an instance: its state apart from any activity in progress.
   public enum Phase: String, Sendable, Codable, CaseIterable {
