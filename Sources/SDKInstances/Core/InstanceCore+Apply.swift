@@ -41,7 +41,7 @@ extension InstanceCore {
     return step
   }
 
-  /// Ends a step after its commit. Adopts `next` or keeps the present state, as the outcome of the commit and the
+  /// Ends a step after its commit. Takes `next` over or keeps the present state, as the outcome of the commit and the
   /// step's `failure` require.
   mutating func settle(
     _ step: Step, to next: InstanceCore, _ commit: Result<CommitResult, SDKError>

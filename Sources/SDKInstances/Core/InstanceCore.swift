@@ -6,8 +6,8 @@ import StateStore
 /// The state of an instance and the rules by which it changes: a value without clock, random numbers and I/O.
 ///
 /// Its mutating functions return a `Step`: the change to commit and the effects to begin afterwards. The instance makes
-/// each step on a copy, and adopts the copy once the change is committed. Time, random numbers and the status of the
-/// bridge arrive as `StepContext`.
+/// each step on a copy, and takes the copy over once the change is committed. Time, random numbers and the status of
+/// the bridge arrive as `StepContext`.
 struct InstanceCore: Sendable {
   /// The permanent identifier of the instance.
   let uuid: InstanceUUID

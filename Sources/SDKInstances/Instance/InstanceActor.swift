@@ -9,8 +9,8 @@ import Synchronization
 /// The owner of an instance's state. No other object holds that state, so instances can't affect each other.
 ///
 /// `InstanceCore` decides; this actor makes its steps one after another. A step is made on a copy of the state. The
-/// change is committed first, then the copy is adopted and published, then the effects begin. Work at the vendor or the
-/// bridge runs in `Operations`, and its result carries the epoch in which it began.
+/// change is committed first, then the copy is taken over and published, then the effects begin. Work at the vendor or
+/// the bridge runs in `Operations`, and its result carries the epoch in which it began.
 ///
 /// A call makes its step with `change`, or with `changeUser` if it changes the user; a result and a timer make theirs
 /// with `step`. A function that makes several steps locks `changing`, and uses `perform` for a call and `follow` for the
@@ -197,7 +197,7 @@ actor InstanceActor {
     return await carryOut(step, to: next).end
   }
 
-  /// Commits a step's change, adopts the state after it, publishes that, and begins the effects.
+  /// Commits a step's change, takes the state after it over, publishes that, and begins the effects.
   ///
   /// - Parameters:
   ///   - isDemanded: whether a caller gets the step's error.

@@ -118,7 +118,7 @@ extension CoreWalk.Work {
 /// A fault that a careless change could make, planted to show that the rules find it.
 enum CoreFault: CaseIterable {
   case forgetsWipes, keepsFormerCredentials, losesEnds, endsTwice, forgetsActivities, asksTwice, takesLateResults
-  case leaksConnections, deliversTwice, losesRegistrations, forgetsEpochs, adoptsFailedCommits, losesWork
+  case leaksConnections, deliversTwice, losesRegistrations, forgetsEpochs, takesFailedCommitsOver, losesWork
   case forgetsCleanup
 
   /// Changes a step as the fault would.
@@ -141,7 +141,7 @@ enum CoreFault: CaseIterable {
     case .forgetsEpochs: step.change?.parts.removeAll { if case .raiseEpoch = $0 { true } else { false } }
     case .losesWork: step.effects.removeAll { if case .verify = $0.effect { true } else { false } }
     case .forgetsCleanup: core.deliveries = former.deliveries
-    case .takesLateResults, .adoptsFailedCommits: break
+    case .takesLateResults, .takesFailedCommitsOver: break
     }
   }
 }

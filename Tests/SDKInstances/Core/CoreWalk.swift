@@ -345,7 +345,7 @@ struct CoreWalk {
     if let activity = step.awaited { rules.wait(for: activity) }
     let commit = commit(step, fails: fails)
     let end: SettledStep
-    if fault == .adoptsFailedCommits, case .failure = commit {
+    if fault == .takesFailedCommitsOver, case .failure = commit {
       core = next
       end = SettledStep(effects: step.effects)
     } else {
