@@ -33,7 +33,7 @@ struct Step: Sendable {
     /// The activities end with the error, and the identity stays. With `rests`, the machine is idle afterwards. With
     /// `wipe`, the cause of a wipe, the service is locked, because the data that had to be wiped is still there. With
     /// `isKnownToVendor`, the error says that the vendor has ended the session.
-    case end(Set<ActivityID>, of: String?, rests: Bool, wipe: LogoutCause?, isKnownToVendor: Bool)
+    case end(Set<ActivityID>, of: String?, rests: Bool, wipe: LogoutCause? = nil, isKnownToVendor: Bool = false)
     /// The step takes effect in memory only: what it stores can be obtained again, or does no harm when it is missing.
     case keepInMemory
     /// As `keepInMemory`, but registrations and deliveries stay as they are on disk.

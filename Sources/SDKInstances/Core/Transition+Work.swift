@@ -89,7 +89,10 @@ extension Transition {
   /// - Parameter changesKindState: whether the work's result replaces the kind's state. Changes of the present one that
   ///   are made meanwhile are then kept.
   private mutating func begin(_ work: Effect, changesKindState: Bool = false) {
-    if state.running == nil { state.running = RunningActivity(core.newActivity()) }
+    if state.running == nil {
+      started = RunningActivity(core.newActivity())
+      state.running = started
+    }
     if changesKindState { state.running?.basis = state.identity.kindState }
     written.append(work)
   }

@@ -41,6 +41,8 @@ struct Transition: StepWriter {
   var refreshFailure: SDKError?
   /// The outcome of the activity, which has ended with it; `nil` if it continues.
   var outcome: AuthenticationMachine.Outcome?
+  /// The activity that begins with the step's work, because none was in progress; `nil` if none does.
+  var started: RunningActivity?
   /// The activity that ends without a result.
   var supersededActivity: ActivityID?
   /// The effects that the machine has written: notices for the journal, then the work or the end of the activity.
@@ -56,7 +58,6 @@ struct Transition: StepWriter {
     state.machine = machine
     let raise = machine.epoch - min(machine.epoch, former.storedEpoch)
     let dropped = isDurable ? completeChange() : []
-    let onFailure = failure(raising: raise)
     var effects = endRenewal()
     if machine.epoch != former.machine.epoch { effects.append(.endDemand) }
     if former.machine.activity == .signingIn, adopts, activity?.sameUser != true, state.recovery.hasThrottle {
@@ -75,7 +76,7 @@ struct Transition: StepWriter {
     if isDurable { state.storedEpoch += raise }
     core[service] = state
     var step = isDurable ? core.step(committing: change, raising: raise) : Step()
-    step.failure = onFailure
+    step.failure = failure(raising: raise)
     step.wiping = [former.running?.id, begun?.id].compactMap { $0 }
     step.add(effects, on: service)
     step.effects += core.startDeliveries(context)
@@ -88,11 +89,14 @@ struct Transition: StepWriter {
     if renews, !wipes, raise == 0, result?.isIrreplaceable != true, former.identity.isSpending == nil {
       return .keepIdentityInMemory
     }
-    // A result ends the activity that it belongs to. Any other input leaves the present activity as it was.
-    let rests = wipeCause != nil || input.isResult
-    var ended = Set([begun?.id, state.running?.id].compactMap { $0 })
-    if let former = former.running { if rests { ended.insert(former.id) } else { ended.remove(former.id) } }
-    return .end(ended, of: service, rests: rests, wipe: wipeCause, isKnownToVendor: isInformed)
+    let own = Set([begun?.id, started?.id].compactMap { $0 })
+    let all = own.union([former.running?.id].compactMap { $0 })
+    // A wipe ends every activity, and the service is locked.
+    if let wipeCause { return .end(all, of: service, rests: true, wipe: wipeCause, isKnownToVendor: isInformed) }
+    // A result ends the activity that it belongs to.
+    if input.isResult { return .end(all, of: service, rests: true) }
+    // Any other input, such as a call, begins nothing, and leaves the activity in progress as it was.
+    return .end(own, of: service, rests: false)
   }
 
   /// Records the beginning or the end of a renewal, and returns the effect that reports its end.
