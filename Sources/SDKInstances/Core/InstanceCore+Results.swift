@@ -21,12 +21,13 @@ extension InstanceCore {
 
   // MARK: Logins
 
-  /// Applies the result of a login that the adapter has completed or prepared. One that can't be stored is undone at the
-  /// vendor.
+  /// Applies the result of a login that the adapter has completed or prepared. One that can't be stored, or that ends
+  /// after the instance was deleted, is undone at the vendor.
   mutating func signedIn(
     _ result: SignedIn, epoch: UInt64, on service: String?, _ context: StepContext
   ) -> Step {
     guard let state = self[service] else { return abandoning(result, on: service) }
+    guard !isDeleted else { return Step(undoAtVendor(result), on: service) }
     if result.prepared == nil, result.isTold { self[service]?.outageToldAt = nil }
     if epoch == state.machine.epoch {
       self[service]?.recovery.random = context.random

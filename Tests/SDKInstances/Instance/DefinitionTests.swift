@@ -188,6 +188,7 @@ struct DefinitionTests {
       #expect(await login == "instanceNotFound")
       gate.open()
       try await eventually("the login is undone") { world.vendor.calls.contains("signOut alice#1") }
+      #expect(await desk.actor.heldUntil == nil, "a change of the deleted instance was committed")
       #expect(try await world.store.load().instances.isEmpty)
       #expect(await reason { _ = try await desk.token() } == "instanceNotFound")
       #expect(try await world.events() == [.instanceCreated, .instanceDeleted])
