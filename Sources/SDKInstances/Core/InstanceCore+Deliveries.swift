@@ -62,7 +62,8 @@ extension InstanceCore {
   }
 
   /// Adds the cleanup deliveries for a login that is not used and could not be undone, because the vendor could not be
-  /// reached. Adds none if the session is in use at the same backend, or if the outbox is full.
+  /// reached. Adds none if the session is in use at the same backend, or if the outbox is full. Deliveries that can't be
+  /// stored are made from memory, and an attempt that fails stores them.
   ///
   /// - Parameter origin: the request that made the login.
   mutating func leaveCleanup(
@@ -85,7 +86,9 @@ extension InstanceCore {
       return delivery
     }
     deliveries += left
-    return Step(change: unconditionalChange(parts: Self.parts(writing: [], left)))
+    var step = Step(change: unconditionalChange(parts: Self.parts(writing: [], left)))
+    step.failure = .keepInMemory
+    return step
   }
 
   /// Records an attempt to make a delivery. Removes the delivery if it succeeded or is abandoned; otherwise plans the

@@ -34,9 +34,9 @@ struct Step: Sendable {
     /// `wipe`, the cause of a wipe, the service is locked, because the data that had to be wiped is still there. With
     /// `isKnownToVendor`, the error says that the vendor has ended the session.
     case end(Set<ActivityID>, of: String?, rests: Bool, wipe: LogoutCause? = nil, isKnownToVendor: Bool = false)
-    /// The step takes effect in memory only: what it stores can be obtained again, or does no harm when it is missing.
+    /// The step takes effect in memory only. A restart loses it, unless a later step stores it.
     case keepInMemory
-    /// As `keepInMemory`, but registrations and deliveries stay as they are on disk.
+    /// As `keepInMemory`, for an identity that can be obtained again. Registrations and deliveries stay as they were.
     case keepIdentityInMemory
   }
 

@@ -46,6 +46,38 @@ struct DeliveryTests {
     }
   }
 
+  @Test func `A login that can be neither stored nor undone leaves a logout, which is stored with a later attempt`()
+    async throws
+  {
+    try await World.run { world in
+      let desk = try await world.instance()
+      let gate = world.vendor.hold(.signIn)
+      async let login = reason { try await desk.signIn("alice#1") }
+      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 1 }
+      // The disk takes neither the login nor its logout, nor the first attempt to deliver that.
+      world.store.failNextCommits(3)
+      world.vendor.fail(.signOut, SampleErrors.network)
+      world.vendor.fail(.deliver, SampleErrors.network, SampleErrors.network)
+      gate.open()
+      #expect(await login == "storeUnavailable")
+      for attempts in 0...2 {
+        try await eventually("\(attempts) attempts were made") {
+          world.deadlines.wake()
+          return pending(desk).map(\.attempts) == [attempts]
+        }
+        #expect(try await world.store.load().instances.first?.outbox.count == (attempts < 2 ? 0 : 1))
+        world.clock.advance(3600)
+      }
+      try await eventually("nothing is pending") {
+        world.deadlines.wake()
+        return pending(desk).isEmpty
+      }
+      #expect(world.vendor.count(.deliver) == 3)
+      #expect(try await world.store.load().instances.first?.outbox.isEmpty == true)
+      #expect(desk.state == .noUser)
+    }
+  }
+
   @Test func `A clock that is set back delays no delivery`() async throws {
     try await World.run { world in
       let desk = try await world.instance(settings: ["farewell": true])
