@@ -17,10 +17,14 @@ struct SandboxCommand: AsyncParsableCommand {
   @Option(help: "The port of 127.0.0.1 to listen on; 0 takes a free one.")
   var port: UInt16 = 0
 
-  func run() async throws {
-    signal(SIGPIPE, SIG_IGN)
+  static func main() async {
     // As in sdkctl: libdispatch would log that only root may prefer threads.
     setenv("LIBDISPATCH_LOG", "NO", 0)
+    await main(nil)
+  }
+
+  func run() async throws {
+    signal(SIGPIPE, SIG_IGN)
     let interrupted = Interruption()
     let server = try SandboxServer(port: port)
     let port: UInt16
