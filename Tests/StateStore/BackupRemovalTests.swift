@@ -165,6 +165,28 @@ import Testing
     #expect(try directory.copies() == ["one.db", "two.db"])
   }
 
+  @Test("A backup without a destroyed key needs no change, even if it can't be changed")
+  func aBackupWithoutTheKeyIsOnlyRead() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory, tuning: quick())
+    _ = try await store.backUp(name: "before", keep: 3)
+    let sample = try Sample()
+    _ = try await store.commit(sample.fill)
+    _ = try await store.backUp(name: "with", keep: 3)
+    let keys = try directory.wrappedKeys()
+    let other = try DatabaseConnection(path: directory.state + "/backups/before.db")
+    try other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
+    _ = try await store.commit(sample.change(.wipe))
+    #expect(store.unfinishedBackups.isEmpty, "\(store.unfinishedBackups)")
+    let present = try directory.wrappedKeys()
+    let destroyed = try #require(keys.first { !present.contains($0) })
+    #expect(try directory.filesContaining(destroyed) == [])
+    try other.writeWithoutTransaction { db in try db.execute(sql: "ROLLBACK") }
+    try other.close()
+    #expect(try await store.rotateKey() > 0)
+    await store.close()
+  }
+
   @Test("A backup made while a removal is pending keeps the data of its time")
   func aNewerBackupIsLeftAlone() async throws {
     let directory = try TemporaryDirectory()

@@ -61,7 +61,11 @@ struct BackupEditor: Sendable {
 
   private func remove(_ removals: [Removal], from backup: StateBackup, _ vault: Vault, _ logger: Logger) throws {
     do {
-      try edit(backup, if: { db in try removals.contains { try Self.concerns($0, db) } }) { db, version in
+      // No other program can change the backup between the first read of such a transaction and its first write. So the
+      // check needs no lock for writing, which a backup that can only be read refuses.
+      try edit(
+        backup, in: .deferred, if: { db in try removals.contains { try Self.concerns($0, db) } }
+      ) { db, version in
         if version < StoreSchema.censusVersion { try Self.takeCensus(vault.wrapping, before3: nil, db) }
         for removal in removals where try Self.concerns(removal, db) { try Self.remove(removal, vault, db) }
       }
@@ -156,10 +160,12 @@ struct BackupEditor: Sendable {
   /// `body` gets the schema version from before the migration. A backup for which `isConcerned` is false stays
   /// unchanged.
   ///
-  /// - Parameter patience: the seconds to wait for other programs that use the backup.
+  /// - Parameters:
+  ///   - patience: the seconds to wait for other programs that use the backup.
+  ///   - kind: the kind of the transaction. A deferred one does not wait when it begins to write.
   private func edit(
-    _ backup: StateBackup, patience: Double = 0, if isConcerned: (Database) throws -> Bool = { _ in true },
-    _ body: (Database, Int) throws -> Void
+    _ backup: StateBackup, patience: Double = 0, in kind: Database.TransactionKind = .immediate,
+    if isConcerned: (Database) throws -> Bool = { _ in true }, _ body: (Database, Int) throws -> Void
   ) throws {
     let path = folder.file(backup.name)
     let connection = try StoreConnection.copy(at: path, patience: patience)
@@ -169,7 +175,7 @@ struct BackupEditor: Sendable {
     }
     try connection.writeWithoutTransaction { db in
       // A single transaction: every read outside a transaction would lock the file and look for a journal again.
-      try db.inTransaction(.immediate) {
+      try db.inTransaction(kind) {
         try StoreSchema.compare(db)
         let version = try StoreSchema.version(of: db)
         guard version > 0 else { throw StoreOpenError.corrupt("it is empty") }
