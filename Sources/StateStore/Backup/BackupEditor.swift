@@ -19,12 +19,19 @@ public struct UnfinishedBackup: Sendable, Hashable {
 struct BackupEditor: Sendable {
   let folder: BackupFolder
 
-  /// Destroys keys in all backups, without waiting for other programs that use them. A damaged backup is deleted, and
-  /// `logger` gets an error.
+  /// Destroys keys in all backups, without waiting for other programs that use them, and removes what a crash left beside
+  /// the backups. A damaged backup is deleted, and `logger` gets an error.
   ///
   /// - Returns: the backups that can't be changed now. They stay as they are.
   func remove(_ removals: [Removal], _ vault: Vault, _ logger: Logger) -> [UnfinishedBackup] {
-    removals.isEmpty ? [] : each { backup in try remove(removals, from: backup, vault, logger) }
+    guard !removals.isEmpty else { return [] }
+    var left = each { backup in try remove(removals, from: backup, vault, logger) }
+    do throws(StoreOpenError) { try folder.discardLeftovers() } catch {
+      // A folder that can't be read is named once.
+      let found = UnfinishedBackup(name: "backups", problem: StoreFailure.text(error))
+      if !left.contains(found) { left.append(found) }
+    }
+    return left
   }
 
   /// The maximum number of backups that are changed at the same time.

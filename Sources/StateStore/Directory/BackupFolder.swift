@@ -35,13 +35,16 @@ struct BackupFolder: Sendable {
 
   /// Returns all backups, in no particular order.
   func all() throws(StoreOpenError) -> [StateBackup] {
-    guard try isThere() else { return [] }
-    let names: [String]
-    do { names = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
-      throw .unwritable("\(path) can't be read")
-    }
-    return names.filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }.compactMap { name in
+    try names().filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }.compactMap { name in
       backup(named: String(name.dropLast(Self.suffix.count)))
+    }
+  }
+
+  /// Returns the names of all files in the folder; none if the folder does not exist.
+  private func names() throws(StoreOpenError) -> [String] {
+    guard try isThere() else { return [] }
+    do { return try FileManager.default.contentsOfDirectory(atPath: path) } catch {
+      throw .unwritable("\(path) can't be read")
     }
   }
 
@@ -79,18 +82,25 @@ struct BackupFolder: Sendable {
     for ending in Self.endings { unlink(partial + ending) }
   }
 
-  /// Removes a partial backup that a crash left, and makes the removal durable. No wipe would destroy the keys in it.
-  func discardPartial() throws(StoreOpenError) {
-    guard try isThere() else { return }
-    var isChanged = false
-    for ending in Self.endings {
-      if unlink(partial + ending) == 0 {
-        isChanged = true
-      } else if errno != ENOENT {
-        throw .unwritable(path: partial + ending)
-      }
+  /// Removes what a crash left and no backup needs: a partial backup, and journals of backups that were deleted since. Makes
+  /// the removal durable. No wipe would destroy the keys in them.
+  func discardLeftovers() throws(StoreOpenError) {
+    let left = try names().filter { isPartial($0) || isOrphanedJournal($0) }
+    for file in left.map({ path + "/" + $0 }) where unlink(file) != 0 && errno != ENOENT {
+      throw .unwritable(path: file)
     }
-    if isChanged { try synchronize() }
+    if !left.isEmpty { try synchronize() }
+  }
+
+  private func isPartial(_ name: String) -> Bool { Self.endings.contains { path + "/" + name == partial + $0 } }
+
+  /// Returns whether a file is the journal of a backup that is not there.
+  private func isOrphanedJournal(_ name: String) -> Bool {
+    let ending = Self.suffix + "-journal"
+    guard name.hasSuffix(ending), !name.hasPrefix(".") else { return false }
+    var information = stat()
+    guard lstat(path + "/" + name, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return false }
+    return lstat(file(String(name.dropLast(ending.count))), &information) != 0 && errno == ENOENT
   }
 
   /// Makes the partial backup durable, sets its time and gives it its name.

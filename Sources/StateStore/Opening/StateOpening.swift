@@ -69,8 +69,8 @@ struct StateOpening {
       stateID: opened.stateID, restartCount: opened.restarts, rootKey: roots.origin, repair: repair,
       copiedAt: opened.copiedAt, notice: opened.notice, losses: opened.losses)
     problems = opened.problems
-    do throws(StoreOpenError) { try folder.discardPartial() } catch {
-      problems.append("A partial backup could not be removed: \(StoreFailure.text(error))")
+    do throws(StoreOpenError) { try folder.discardLeftovers() } catch {
+      problems.append("What a crash left in the backups could not be removed: \(StoreFailure.text(error))")
     }
     let left = BackupEditor(folder: folder)
       .adopt(master: opened.master, wrapping: vault.wrapping, roots: roots.candidates)
