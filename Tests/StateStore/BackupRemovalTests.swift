@@ -165,6 +165,31 @@ import Testing
     #expect(try directory.copies() == ["one.db", "two.db"])
   }
 
+  @Test("A removal that fails at the start is repeated until it succeeds, without another change")
+  func aStartRepeatsIt() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory)
+    let sample = try Sample()
+    _ = try await store.commit(sample.fill)
+    let keys = try directory.wrappedKeys()
+    _ = try await store.backUp(name: "one", keep: 3)
+    let end = try Obstacle.reader.begin(on: directory.state + "/backups/one.db", nil)
+    _ = try await store.commit(sample.change(.wipe))
+    let present = try directory.wrappedKeys()
+    let destroyed = try #require(keys.first { !present.contains($0) })
+    await store.close()
+    try end()
+    #expect(try directory.filesContaining(destroyed) == ["backups/one.db"])
+    let faults = Faults()
+    faults.fail(3) { $0 == .emptyingLog }
+    let again = try await open(directory, tuning: faults.tuning)
+    try await eventually { faults.count == 3 && again.health == .ok }
+    // The journal of the removal is there for a moment.
+    try await eventually { (try? directory.filesContaining(destroyed)) == [] }
+    #expect(again.unfinishedBackups.isEmpty)
+    await again.close()
+  }
+
   @Test("A backup without a destroyed key needs no change, even if it can't be changed")
   func aBackupWithoutTheKeyIsOnlyRead() async throws {
     let directory = try TemporaryDirectory()

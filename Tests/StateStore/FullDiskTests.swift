@@ -151,6 +151,37 @@ import Testing
   }
 
   @Test(
+    "After a start on a full disk, destroyed keys are removed from the backups as soon as there is room",
+    .enabled(if: SmallDisk.canMount, "mounting a tmpfs takes root"))
+  func removesKeysFromBackupsOnceThereIsRoom() async throws {
+    let original = try TemporaryDirectory()
+    let sample = try Sample()
+    let first = try await open(original)
+    _ = try await first.commit(sample.fill)
+    let keys = try original.wrappedKeys()
+    _ = try await first.backUp(name: "one", keep: 3)
+    let end = try BackupRemovalTests.Obstacle.reader.begin(on: original.state + "/backups/one.db", nil)
+    _ = try await first.commit(sample.change(.wipe))
+    let present = try original.wrappedKeys()
+    let destroyed = try #require(keys.first { !present.contains($0) })
+    await first.close()
+    try end()
+    let disk = try #require(try SmallDisk(kilobytes: 2048))
+    for name in try FileManager.default.contentsOfDirectory(atPath: original.state) {
+      try FileManager.default.copyItem(atPath: original.state + "/" + name, toPath: disk.directory.state + "/" + name)
+    }
+    try disk.fill()
+    let store = try await open(disk.directory)
+    #expect(store.health != .ok)
+    #expect(try disk.directory.filesContaining(destroyed) == ["backups/one.db"])
+    disk.free()
+    try await eventually { store.health == .ok }
+    // The journal of the removal is there for a moment.
+    try await eventually { (try? disk.directory.filesContaining(destroyed)) == [] }
+    await store.close()
+  }
+
+  @Test(
     "A full disk is not taken for damage of a backup",
     .enabled(if: SmallDisk.canMount, "mounting a tmpfs takes root"))
   func aFullDiskIsNotDamage() async throws {

@@ -104,7 +104,7 @@ struct StateUnlocking {
     }
     guard let opened else { throw StoreOpenError.corrupt("no master key") }
     try GenerationRecord(in: directory).write(.init(stateID: opened.stateID, generation: MetaTable.generation(db)))
-    // Removes old keys that a wipe before a crash left in the log. The writer retries if this fails.
+    // Removes old keys that a wipe before a crash left. `StoreWriter.beginRemovals` repeats it if it fails.
     try? db.truncateLog()
     return opened
   }

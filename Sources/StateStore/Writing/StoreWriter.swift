@@ -65,11 +65,17 @@ final class StoreWriter: Sendable {
         pending.answer.resume(returning: result)
       }
     }
-    if backups.hasWaiting { editBackups() }
+    editBackupsIfDue()
     session.value.prune()
     session.value.recordGeneration()
     scheduleProbe()
     return true
+  }
+
+  /// Begins to remove destroyed keys from the backups if a caller waits for it, or if keys from before a restart were
+  /// found.
+  private func editBackupsIfDue() {
+    if session.value.takeFoundRemovals() || backups.hasWaiting { editBackups() }
   }
 
   /// Begins to remove destroyed keys from the backups, unless that is in progress. Afterwards those are answered who
@@ -92,11 +98,14 @@ final class StoreWriter: Sendable {
     for (commit, result) in waiting { commit.answer.resume(returning: .success(result)) }
   }
 
-  /// Removes the keys that were destroyed before a restart from the backups, where that was not finished.
+  /// Removes the keys that were destroyed before a restart from the log and from the backups, where that was not
+  /// finished. Repeats it until it succeeds, without waiting for a change.
   func beginRemovals() {
     queue.async { [weak self] in
-      guard let self, !commits.isClosed, (try? session.value.readRemovals()) != nil else { return }
-      editBackups()
+      guard let self, !commits.isClosed else { return }
+      session.value.beginRemovals()
+      editBackupsIfDue()
+      scheduleProbe()
     }
   }
 
@@ -130,6 +139,7 @@ final class StoreWriter: Sendable {
     queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in
       guard let self, !commits.isClosed else { return }
       session.value.probe()
+      editBackupsIfDue()
       scheduleProbe()
     }
   }

@@ -23,6 +23,8 @@ final class WriterSession {
   var isLogToBeEmptied = true
   /// The destroyed keys that the backups may still have; `nil` until those from before a crash are read.
   private var removals: OpenRemovals?
+  /// Whether keys from before a restart were read whose removal has not begun.
+  private var hasFoundRemovals = false
   private let retention: @Sendable () -> EventRetention
   private var pruner: EventPruner
   /// The generation that is on disk and not recorded in the file beside the database yet.
@@ -54,11 +56,10 @@ final class WriterSession {
     if let refusal = recovery.refusal { return changes.map { _ in .failure(refusal) } }
     var results: [Result<CommitResult, SDKError>]
     do {
-      if isLogToBeEmptied { try emptyLog() }
+      try takeUpRemovals()
       // A failure to empty the log is harmless before the changes. After them the log is so small that a failure is
       // unlikely.
       if changes.contains(where: \.removesKeys) { try emptyLog() }
-      try readRemovals()
       results = try database.use { db in try write(changes, db) }
     } catch {
       return changes.map { _ in .failure(failed(error)) }
@@ -144,9 +145,31 @@ final class WriterSession {
 
   // MARK: Backups
 
+  /// Takes up the removal of keys that were destroyed before a restart. If that fails, the probes of the disk repeat it.
+  func beginRemovals() {
+    guard recovery.current == nil else { return }
+    do { try takeUpRemovals() } catch { _ = failed(error) }
+  }
+
+  /// Removes keys that were destroyed before a failure or a restart from the log, and reads those that the backups may
+  /// still have.
+  private func takeUpRemovals() throws {
+    if isLogToBeEmptied { try emptyLog() }
+    try readRemovals()
+  }
+
   /// Reads the keys that were destroyed before a restart.
   func readRemovals() throws {
-    if removals == nil { removals = OpenRemovals(try database.use { db in try RemovalTable.all(db) }) }
+    guard removals == nil else { return }
+    let found = OpenRemovals(try database.use { db in try RemovalTable.all(db) })
+    removals = found
+    hasFoundRemovals = !found.isEmpty
+  }
+
+  /// Returns whether keys from before a restart were read since the last call.
+  func takeFoundRemovals() -> Bool {
+    defer { hasFoundRemovals = false }
+    return hasFoundRemovals
   }
 
   /// The removal of all keys that the backups may still have; `nil` if they have none.
@@ -232,12 +255,13 @@ final class WriterSession {
     return pause
   }
 
-  /// Makes a small write if the disk failed. If it succeeds, the store is healthy again.
+  /// Makes a small write if the disk failed, and what a failure has left undone. If all succeeds, the store is healthy
+  /// again.
   func probe() {
     isProbeScheduled = false
     guard recovery.current != nil else { return }
     do {
-      if isLogToBeEmptied { try emptyLog() }
+      try takeUpRemovals()
       try database.use { db in
         try db.inTransaction(.immediate) {
           try tuning.at(.begun(changes: 0), db)
