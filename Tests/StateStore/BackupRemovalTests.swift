@@ -212,30 +212,61 @@ import Testing
     await store.close()
   }
 
-  @Test("A backup made while a removal is pending keeps the data of its time")
-  func aNewerBackupIsLeftAlone() async throws {
+  /// The state in which a pending removal from the backup `one` is repeated.
+  enum Successor: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    /// The state that noted the removal.
+    case none
+    /// A state from the backup `two`, which was made while the removal was pending.
+    case backup
+    /// A state from the backup `before`, which was made before the wipe. The notes are those of the replaced state.
+    case olderBackup
+
+    var testDescription: String { rawValue }
+  }
+
+  @Test("A backup made while a removal is pending keeps the data of its time", arguments: Successor.allCases)
+  func aNewerBackupIsLeftAlone(successor: Successor) async throws {
     let directory = try TemporaryDirectory()
     let store = try await open(directory, tuning: quick())
     let sample = try Sample()
     _ = try await store.commit(sample.fill)
     let keys = try directory.wrappedKeys()
-    _ = try await store.backUp(name: "one", keep: 3)
+    for name in ["one", "before"] { _ = try await store.backUp(name: name, keep: 3) }
     let end = try Obstacle.reader.begin(on: directory.state + "/backups/one.db", nil)
     _ = try await store.commit(sample.change(.wipe, .identify("next user")))
+    let present = try directory.wrappedKeys()
+    let destroyed = try #require(keys.first { !present.contains($0) })
     _ = try await store.backUp(name: "two", keep: 3)
     #expect(store.unfinishedBackups.map(\.name) == ["one"])
     #expect(await reason { _ = try await store.rotateKey() } == .storeUnavailable)
     #expect(store.health == .ok)
+    let last: SQLiteStateStore
+    switch successor {
+    case .none: last = store
+    case .backup:
+      await store.close()
+      try directory.restore("two")
+      last = try await open(directory, tuning: quick())
+      #expect(try await last.loaded(sample)?.identity == "next user")
+    case .olderBackup:
+      await store.close()
+      _ = try StateRestoration.run(directory: directory.state, from: .named("before"))
+      last = try await open(directory, tuning: quick())
+      #expect(try await last.loaded(sample)?.identity == nil)
+      _ = try await last.commit(sample.change(.identify("next user")))
+    }
+    try await eventually { last.unfinishedBackups.map(\.name) == ["one"] }
+    _ = try await last.backUp(name: "three", keep: 3)
     try end()
-    try await eventually { store.unfinishedBackups.isEmpty }
-    let present = try directory.wrappedKeys()
-    let destroyed = try #require(keys.first { !present.contains($0) })
+    try await eventually { last.unfinishedBackups.isEmpty }
     #expect(try directory.filesContaining(destroyed) == [])
-    await store.close()
-    try directory.restore("two")
-    let restored = try await open(directory)
-    #expect(try await restored.loaded(sample)?.identity == "next user")
-    await restored.close()
+    await last.close()
+    for name in ["two", "three", "one"] {
+      try directory.restore(name)
+      let restored = try await open(directory)
+      #expect(try await restored.loaded(sample)?.identity == (name == "one" ? nil : "next user"), "\(name)")
+      await restored.close()
+    }
   }
 
   @Test("A restore names the instances whose data was destroyed in the backup, once each")

@@ -87,9 +87,10 @@ struct BackupEditor: Sendable {
   }
 
   /// Returns whether a backup may hold a destroyed key. Its row of a wiped instance has another storage epoch than the
-  /// state if the backup was made before the wipe.
+  /// state if the backup was made before the wipe, and a lower one than a state that was replaced since.
   private static func concerns(_ removal: Removal, _ db: Database) throws -> Bool {
     guard let row = try InstanceRow.fetch(removal.uuid, db) else { return false }
+    if removal.isFormer, let epoch = removal.storageEpoch { return row.storageEpoch < epoch }
     return removal.tag != nil || row.storageEpoch != removal.storageEpoch
   }
 

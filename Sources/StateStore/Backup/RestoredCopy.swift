@@ -81,7 +81,9 @@ enum RestoredCopy {
     let storage = StorageReader(vault: vault)
     // Far more than the wipes of a state, so that storage epochs of several backups of one state do not collide.
     let step = UInt64.random(in: 1 << 24..<1 << 32)
+    let former = try RemovalTable.restrict(db)
     for instance in state.instances {
+      let epoch = max(former[instance.uuid] ?? 0, instance.storageEpoch)
       let values = try? values(of: instance.uuid, storage, db)
       let withheld = instance.identity.flatMap { withhold(instance.definition, $0) }
       var parts: [InstanceChange.Part] = [.raiseEpoch(to: instance.epoch &+ 1)]
@@ -94,7 +96,8 @@ enum RestoredCopy {
       let kind = KindName(instance.definition["kind"]?.stringValue ?? "")
       let change = InstanceChange(
         uuid: instance.uuid, id: instance.id, kind: kind, parts: parts, events: withheld?.events ?? [])
-      _ = try ChangeWriter.apply(change, at: time, vault: vault, epochStep: step, db)
+      _ = try ChangeWriter.apply(
+        change, at: time, vault: vault, epochStep: epoch - instance.storageEpoch &+ step, db)
     }
     try MetaTable.setCopied(nil, db)
     try MetaTable.forgetLosses(db)

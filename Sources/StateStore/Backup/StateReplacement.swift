@@ -126,6 +126,10 @@ struct StateReplacement {
 
   /// Sets the present database aside as `state.db.LABEL` and moves the staged one into its place.
   func commit(_ staged: String, label: String) throws(StoreOpenError) {
+    do { try carryRemovals(to: staged) } catch {
+      discard(staged)
+      throw .unwritable("\(staged): \(StoreFailure.text(error))")
+    }
     try directory.synchronize()
     let aside = directory.database + "." + label
     if Self.exists(directory.database), rename(directory.database, aside) != 0 {
@@ -134,6 +138,29 @@ struct StateReplacement {
       throw .unwritable("\(directory.database): \(why)")
     }
     try moveIn(staged, label: label)
+  }
+
+  /// Carries the notes of destroyed keys over from the present database, so that backups that could not be changed yet are
+  /// changed later. Those of a database that is damaged, or that was not closed, are left behind.
+  private func carryRemovals(to staged: String) throws {
+    guard let removals = try? presentRemovals(), !removals.isEmpty else { return }
+    let connection = try StoreConnection.copy(at: staged)
+    defer { try? connection.close() }
+    try connection.writeWithoutTransaction { db in
+      guard try StoreSchema.version(of: db) >= StoreSchema.removalVersion else { return }
+      try db.inTransaction(.immediate) {
+        try RemovalTable.carry(removals, db)
+        return .commit
+      }
+    }
+  }
+
+  private func presentRemovals() throws -> [Removal] {
+    guard let connection = try directory.closedConnection() else { return [] }
+    defer { try? connection.close() }
+    return try connection.read { db in
+      try StoreSchema.version(of: db) >= StoreSchema.removalVersion ? try RemovalTable.all(db) : []
+    }
   }
 
   private func moveIn(_ staged: String, label: String) throws(StoreOpenError) {

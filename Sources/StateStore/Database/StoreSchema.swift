@@ -92,6 +92,8 @@ enum StoreSchema {
     // Version 4 adds the row `census` to `meta`.
     "",
   ]
+  /// The first version with notes of destroyed keys.
+  static let removalVersion = 3
   /// The first version in which a state has a census.
   static let censusVersion = 4
 

@@ -90,6 +90,12 @@ final class StateDirectory: Sendable {
     }
   }
 
+  /// Opens the database for reading, without a change of any file; `nil` if there is none or it was not closed.
+  func closedConnection() throws -> DatabaseConnection? {
+    guard try hasDatabase(), try !hasContent(writeAheadLog) else { return nil }
+    return try StoreConnection.immutable(at: database)
+  }
+
   private func hasContent(_ file: String) throws(StoreOpenError) -> Bool {
     var information = stat()
     if stat(file, &information) == 0 { return information.st_size > 0 }

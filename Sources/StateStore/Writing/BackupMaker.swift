@@ -9,6 +9,8 @@ struct BackupMaker {
   let folder: BackupFolder
   let database: DatabaseHolder
   let tuning: StoreTuning
+  /// The destroyed keys that earlier backups may still have. A state restored from this backup removes them from these.
+  let pending: [Removal]
 
   /// Makes a backup with this name, or with a generated name for `nil`. Then deletes the oldest backups with generated
   /// names beyond `keep`; the newest one always stays.
@@ -47,8 +49,7 @@ struct BackupMaker {
     try copy.writeWithoutTransaction { db in
       try db.inTransaction(.immediate) {
         try MetaTable.setCopied(time, db)
-        // Restored from this backup, the state must not remove keys from backups that were made later.
-        try RemovalTable.clear(db)
+        try RemovalTable.keep(pending, db)
         return .commit
       }
     }

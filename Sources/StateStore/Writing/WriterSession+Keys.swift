@@ -10,8 +10,9 @@ extension WriterSession {
     do {
       // A backup that can't be changed now does not prevent another one.
       _ = try settleRemovals()
-      return .success(
-        try BackupMaker(folder: folder, database: database, tuning: tuning).make(name, keep: keep, at: clock()))
+      let maker = BackupMaker(
+        folder: folder, database: database, tuning: tuning, pending: openRemoval?.removals ?? [])
+      return .success(try maker.make(name, keep: keep, at: clock()))
     } catch let error as any RPCErrorConvertible {
       return .failure(error)
     } catch {
