@@ -26,12 +26,13 @@ public struct InstanceChange: Sendable {
     /// Writes an outbox entry, or replaces the one with this ID, which keeps its key. Fails with `storageFull` beyond
     /// `StoredOutboxEntry.maximumCount`.
     case putOutbox(id: String, JSON, deadline: Timestamp)
-    /// Deletes an outbox entry if it exists. Its key is in no file once the change is acknowledged, unless
-    /// `CommitResult.unfinished` is set.
+    /// Deletes an outbox entry and destroys its key, as `wipe` destroys the data key. Does nothing if there is no such
+    /// entry.
     case deleteOutbox(id: String)
     /// Destroys identity, storage and push registrations, replaces the data key, and raises the storage epoch. Later
-    /// parts of the same change are written under the new key. The old key is in no file once the change is
-    /// acknowledged, unless `CommitResult.unfinished` is set. The outbox stays as it is.
+    /// parts of the same change are written under the new key. Once the change is acknowledged, the old key is neither
+    /// in the database and its log, unless `CommitResult.unfinished` is set, nor in the backups, unless
+    /// `SQLiteStateStore.unfinishedBackups` names them. Databases that were set aside keep it. The outbox stays as it is.
     case wipe
     /// Deletes the instance with everything that it has, including its outbox. Its events stay until retention removes
     /// them.
@@ -127,8 +128,8 @@ public struct CommitResult: Sendable {
   /// The amount of data that the wipe in the change destroyed; `nil` without a wipe. The store also writes these counts
   /// into the data of the change's `identityWiped` event.
   public var wiped: Wiped?
-  /// The failure to remove a destroyed key from the log or from a backup, although the change itself is on disk. It
-  /// must be reported to the caller of the wipe or the removal.
+  /// The failure to remove a destroyed key from the log, although the change itself is on disk. It must be reported to
+  /// the caller of the wipe or the removal. A backup that can't be changed is no such failure: the health reports it.
   public var unfinished: SDKError?
 
   /// Creates a result.
