@@ -18,7 +18,7 @@ final class StoreWriter: Sendable {
   private let queue = DispatchQueue(label: "sdkd.store.writer")
   private let commits: CommitQueue
   private let session: ConfinedSession
-  private let backups = BackupEditing()
+  private let removals = RemovalQueue()
   private let finish = Mutex(Finish())
   private let observer: TransactionObserver
   /// The start of work other than a transaction that may take long, such as a backup; `nil` without such work.
@@ -60,7 +60,7 @@ final class StoreWriter: Sendable {
     observer(EndedTransaction(results, duration: start.duration(to: .now)))
     for (pending, result) in zip(batch, results) {
       if pending.change.removesKeys, case .success(let done) = result {
-        backups.add((pending, done))
+        removals.add((pending, done))
       } else {
         pending.answer.resume(returning: result)
       }
@@ -75,26 +75,26 @@ final class StoreWriter: Sendable {
   /// Begins to remove destroyed keys from the backups if a caller waits for it, or if keys from before a restart were
   /// found.
   private func editBackupsIfDue() {
-    if session.value.takeFoundRemovals() || backups.hasWaiting { editBackups() }
+    if session.value.takeFoundRemovals() || removals.hasWaiting { editBackups() }
   }
 
   /// Begins to remove destroyed keys from the backups, unless that is in progress. Afterwards those are answered who
   /// waited when it began.
   private func editBackups() {
-    guard let removal = session.value.openRemoval else { return answer(backups.takeWaiting()) }
-    backups.begin(removal) { waiting, left in
+    guard let run = session.value.removalRun else { return reply(to: removals.takeWaiting()) }
+    removals.begin(run) { waiting, left in
       self.queue.async {
-        self.session.value.ended(removal, left)
-        self.answer(waiting)
-        self.backups.ended()
-        if self.backups.hasWaiting { self.editBackups() }
+        self.session.value.ended(run, left)
+        self.reply(to: waiting)
+        self.removals.ended()
+        if self.removals.hasWaiting { self.editBackups() }
         self.scheduleRemoval()
         self.finishIfIdle()
       }
     }
   }
 
-  private func answer(_ waiting: [BackupEditing.Waiting]) {
+  private func reply(to waiting: [RemovalQueue.Waiting]) {
     for (commit, result) in waiting { commit.answer.resume(returning: .success(result)) }
   }
 
@@ -149,7 +149,7 @@ final class StoreWriter: Sendable {
     await withCheckedContinuation { continuation in
       queue.async {
         self.longWorkBegan.withLock { $0 = .now }
-        self.backups.wait()
+        self.removals.wait()
         let value = body(self.session.value)
         self.longWorkBegan.withLock { $0 = nil }
         self.scheduleProbe()
@@ -180,7 +180,7 @@ final class StoreWriter: Sendable {
 
   /// Ends the writer when all accepted changes are on disk and in the backups.
   private func finishIfIdle() {
-    guard backups.isIdle else { return }
+    guard removals.isIdle else { return }
     let waiting = finish.withLock { finish -> [CheckedContinuation<Void, Never>] in
       guard finish.isDrained else { return [] }
       finish.isDone = true

@@ -173,16 +173,16 @@ final class WriterSession {
   }
 
   /// The removal of all keys that the backups may still have; `nil` if they have none.
-  var openRemoval: BackupRemoval? {
+  var removalRun: RemovalRun? {
     guard let removals, !removals.isEmpty else { return nil }
     let (all, number) = removals.all
-    return BackupRemoval(
+    return RemovalRun(
       removals: all, number: number, editor: BackupEditor(folder: folder), vault: vault, tuning: tuning, logger: logger)
   }
 
   /// Ends a removal, which is repeated later if backups are left.
-  func ended(_ removal: BackupRemoval, _ left: [UnfinishedBackup]) {
-    if left.isEmpty { removals?.end(upTo: removal.number) }
+  func ended(_ run: RemovalRun, _ left: [UnfinishedBackup]) {
+    if left.isEmpty { removals?.end(upTo: run.number) }
     let present = removals?.isEmpty == false ? left : []
     let former = status.set(present)
     for backup in present where !former.contains(where: { $0.name == backup.name }) {
@@ -199,9 +199,9 @@ final class WriterSession {
   /// changed now.
   func settleRemovals() throws -> [UnfinishedBackup] {
     try readRemovals()
-    guard let removal = openRemoval else { return [] }
-    let left = removal.run()
-    ended(removal, left)
+    guard let run = removalRun else { return [] }
+    let left = run.run()
+    ended(run, left)
     return left
   }
 

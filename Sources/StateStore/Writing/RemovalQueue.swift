@@ -3,9 +3,10 @@ import Logging
 import SDKProtocol
 import Synchronization
 
-/// The removal of destroyed keys from the backups, on a queue of its own. Only the callers who destroyed keys wait for
-/// it, and other changes are committed meanwhile. No caller waits for a backup that can't be changed at once.
-final class BackupEditing: Sendable {
+/// The queue of the writer on which destroyed keys are removed from the backups, one run after another. Only the callers
+/// who destroyed keys wait for it, and other changes are committed meanwhile. No caller waits for a backup that can't be
+/// changed at once.
+final class RemovalQueue: Sendable {
   /// A change that is on disk, and whose caller waits for the backups.
   typealias Waiting = (commit: PendingCommit, result: CommitResult)
 
@@ -37,9 +38,9 @@ final class BackupEditing: Sendable {
   /// Begins the next removal, for all who wait now. Does nothing while one runs: its end calls `begin` again.
   ///
   /// - Parameters:
-  ///   - work: the removal.
+  ///   - run: the removal.
   ///   - end: called on the backups' queue, with the callers to answer and the backups that could not be changed.
-  func begin(_ work: BackupRemoval, _ end: @escaping @Sendable ([Waiting], [UnfinishedBackup]) -> Void) {
+  func begin(_ run: RemovalRun, _ end: @escaping @Sendable ([Waiting], [UnfinishedBackup]) -> Void) {
     let waiting = state.withLock { state -> [Waiting]? in
       guard !state.isRunning else { return nil }
       state.isRunning = true
@@ -47,7 +48,7 @@ final class BackupEditing: Sendable {
       return state.waiting
     }
     guard let waiting else { return }
-    queue.async { end(waiting, work.run()) }
+    queue.async { end(waiting, run.run()) }
   }
 
   /// Lets the next removal begin.
@@ -58,7 +59,7 @@ final class BackupEditing: Sendable {
 }
 
 /// A removal of destroyed keys from all backups.
-struct BackupRemoval: Sendable {
+struct RemovalRun: Sendable {
   let removals: [Removal]
   /// The number of the last transaction that noted one of the removals.
   let number: UInt64
