@@ -107,6 +107,36 @@ import Testing
     #expect(moments.count { $0 == .emptyingLog } >= 2, "the log is emptied before and after the change")
   }
 
+  @Test("After a kill while a backup is changed, the key is removed from it again, and the backup opens")
+  func aKillWhileABackupIsChanged() async throws {
+    let directory = try TemporaryDirectory()
+    let snapshots = Snapshots()
+    let store = try await open(directory, tuning: snapshots.tuning(of: directory) { $0 == .editedCopy })
+    let (wiped, other) = (try Sample("wiped"), try Sample("other"))
+    for sample in [wiped, other] { _ = try await store.commit(sample.fill) }
+    let keys = try directory.wrappedKeys()
+    _ = try await store.backUp(name: "copy", keep: 3)
+    snapshots.start()
+    _ = try await store.commit(wiped.change(.wipe))
+    snapshots.stop()
+    let present = try directory.wrappedKeys()
+    let destroyed = try #require(keys.first { !present.contains($0) })
+    await store.close()
+    #expect(snapshots.all.count == 1)
+    let left = try #require(snapshots.all.first?.directory)
+    #expect(try left.filesContaining(destroyed) == ["backups/copy.db", "backups/copy.db-journal"])
+    let again = try await open(left)
+    // The journal of the second removal is there for a moment.
+    try await eventually { (try? left.filesContaining(destroyed)) == [] }
+    await again.close()
+    #expect(try left.copies() == ["copy.db"])
+    try left.restore("copy")
+    let restored = try await open(left)
+    try await other.expectFilled(restored)
+    #expect(try await restored.loaded(wiped)?.identity == nil)
+    await restored.close()
+  }
+
   @Test("While a destroyed key is removed from the backups, the wipe waits and other changes do not")
   func othersAreNotHeldUp() async throws {
     let directory = try TemporaryDirectory()

@@ -18,6 +18,8 @@ public struct UnfinishedBackup: Sendable, Hashable {
 /// state's current keys.
 struct BackupEditor: Sendable {
   let folder: BackupFolder
+  /// A hook for tests that is called before each COMMIT. An error that it throws is handled as a disk failure.
+  var committing: @Sendable () throws -> Void = {}
 
   /// Destroys keys in all backups, without waiting for other programs that use them, and removes what a crash left beside
   /// the backups. A damaged backup is deleted, and `logger` gets an error.
@@ -190,6 +192,7 @@ struct BackupEditor: Sendable {
         guard try isConcerned(db) else { return .rollback }
         try StoreSchema.migrate(db, from: version)
         try body(db, version)
+        try committing()
         return .commit
       }
     }

@@ -18,6 +18,8 @@ struct StoreTuning: Sendable {
     case copied
     /// Destroyed keys are about to be removed from the backups.
     case editingCopies
+    /// They are removed from a backup, and its COMMIT is next. Several backups may be at this moment at the same time.
+    case editedCopy
     /// The master key is about to be replaced.
     case rotating
     /// The master key was replaced in the state, and the backups are next.

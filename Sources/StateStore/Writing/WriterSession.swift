@@ -176,8 +176,9 @@ final class WriterSession {
   var removalRun: RemovalRun? {
     guard let removals, !removals.isEmpty else { return nil }
     let (all, number) = removals.all
+    let editor = BackupEditor(folder: folder, committing: { [tuning] in try tuning.at(.editedCopy, nil) })
     return RemovalRun(
-      removals: all, number: number, editor: BackupEditor(folder: folder), vault: vault, tuning: tuning, logger: logger)
+      removals: all, number: number, editor: editor, vault: vault, tuning: tuning, logger: logger)
   }
 
   /// Ends a removal, which is repeated later if backups are left.

@@ -6,7 +6,8 @@ import Testing
 
 @testable import StateStore
 
-/// Snapshots of the state directory as `kill -9` would leave it, one for each moment that the writer passes.
+/// Snapshots of the state directory as `kill -9` would leave it, one for each moment that the writer passes. Nothing is
+/// killed: each is a copy of the files.
 final class Snapshots: Sendable {
   private let taken = Seen<[(moment: StoreTuning.Moment, directory: TemporaryDirectory)]>([])
   private let isOn = Seen(false)
@@ -19,10 +20,16 @@ final class Snapshots: Sendable {
   func stop() { isOn.set(false) }
 
   /// Returns a tuning that takes a snapshot of a directory at each moment between `start` and `stop`.
-  func tuning(of directory: TemporaryDirectory) -> StoreTuning {
+  ///
+  /// - Parameter isTaken: whether to take a snapshot at a moment. While one backup is changed, others may be, and their
+  ///   journals come and go. So that moment is for directories with a single backup.
+  func tuning(
+    of directory: TemporaryDirectory,
+    at isTaken: @escaping @Sendable (StoreTuning.Moment) -> Bool = { $0 != .editedCopy }
+  ) -> StoreTuning {
     var tuning = StoreTuning()
     tuning.at = { [self] moment, _ in
-      guard isOn.value else { return }
+      guard isOn.value, isTaken(moment) else { return }
       let copy = try TemporaryDirectory()
       try FileManager.default.copyItem(atPath: directory.state, toPath: copy.state)
       taken.update { $0.append((moment, copy)) }
