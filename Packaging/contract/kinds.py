@@ -28,6 +28,13 @@ def hosted(kinds):
     yield "}\n"
 
 
+def example(kinds):
+    yield swift.head(SOURCE, "public import JSONRPC")
+    yield "extension MethodExample {\n  /// The names of all kinds, as `daemon.info` lists them.\n"
+    names = [swift.literal(name) for name in sorted(kind["name"] for kind in kinds)]
+    yield swift.listed("public static let kinds: JSON = [", names, "]", 2) + "}\n"
+
+
 def backends(kinds):
     yield swift.head(SOURCE)
     yield "/// The backends of all SDKs that the sandbox imitates.\nenum BackendList {\n"
@@ -226,6 +233,7 @@ def files(kinds):
         swift.check_keys(f"model of {kind['name']}", kind["model"], "sign_in answer credential tokens jwt")
     kinds = sorted(kinds, key=lambda kind: kind["place"])
     yield "Sources/SDKKinds/Kinds.swift", hosted(kinds)
+    yield "Sources/SDKProtocol/Methods/MethodExample+Kinds.swift", example(kinds)
     yield "Sources/SandboxServer/Namespaces/BackendList.swift", backends(kinds)
     yield "Sources/sdk-sandbox/HelpText+Kinds.swift", help(kinds)
     yield "Packaging/quickstart.d/kinds", quickstart(kinds)

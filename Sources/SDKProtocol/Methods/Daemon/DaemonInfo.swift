@@ -21,14 +21,7 @@ public enum DaemonInfo: SDKMethod {
       "apiVersion": MethodExample.api,
       "pid": 4021,
       "startedAt": "2026-11-24T08:42:35.272Z",
-      "kinds": [
-        "edna.chatcenter",
-        "salesforce.chat",
-        "salesforce.messaging",
-        "zendesk.chat",
-        "zendesk.messaging",
-        "zendesk.support",
-      ],
+      "kinds": MethodExample.kinds,
       "limits": [
         "bufferedBytesPerUid": 33554432,
         "callBurst": 1000,
