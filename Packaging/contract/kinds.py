@@ -2,7 +2,7 @@
 SDKs, the rules of JWTs, what `sdkctl login` reads and its words for methods, an instance at the sandbox for the tests and the
 quick start, another for the fuzzer, and the sandbox's help."""
 import json, re, textwrap
-import methods, swift
+import documents, methods, swift
 
 SOURCE = "Contract/SDKKinds/*/kind.toml"
 KEYS = "folder name title word place jwt sandbox fuzz model documents rows sdk_calls methods"
@@ -10,11 +10,69 @@ SANDBOX_KEYS = (
     "prefix backend help settings urls other_backend keeps_users provider exchange unanswered_push replaces_users sign_in "
     "sign_out lock unprobed examples")
 HELP_KEYS = "accounts keys options control"
+MODEL_KEYS = "sign_in answer credential tokens jwt"
+# The keys that each kind must have, by the table that they are in.
+REQUIRED = {
+    "": "name title word place sandbox fuzz model documents rows sdk_calls",
+    "sandbox": "prefix backend settings urls other_backend sign_in sign_out", "fuzz": "settings answer",
+    "documents": documents.KEYS}
+# The letters of the rows that all kinds have in common (make-rows).
+COMMON_ROWS = "RX"
 
 
 def constant(kind):
     """The name of a kind's constant, as the files of its methods have it."""
     return kind["folder"][0].lower() + kind["folder"][1:]
+
+
+def letter(kind):
+    """The letter of a kind's rows. In lower case, the model and its programs call the kind by it."""
+    return next(iter(kind["rows"]), "")[:1]
+
+
+def missing(kind):
+    """The required keys that a kind's file has not, by their full names."""
+    for table, keys in REQUIRED.items():
+        data = kind.get(table, {}) if table else kind
+        yield from (f"{table}.{key}" if table else key for key in keys.split() if key not in data)
+    grants = "{grant." in kind.get("sandbox", {}).get("sign_in", {}).get("params", "")
+    if not grants and "sign_in" not in kind.get("model", {}):
+        yield "model.sign_in"
+
+
+def mistakes(kind, others):
+    """What is wrong in a kind's file beside unknown keys. `others` are the files of the other kinds that have all keys."""
+    if lacking := list(missing(kind)):
+        yield f"these keys are missing: {', '.join(lacking)}"
+        return
+    if not re.fullmatch("[a-z][a-z0-9]*", kind["word"]) or kind["word"] in {*swift.KEYWORDS, "all"}:
+        yield f"word is {kind['word']}, and must be an identifier of Swift in lower case"
+    letters = {row[:1] for row in kind["rows"]}
+    if len(letters) != 1 or not all(re.fullmatch(r"[A-Z]\d+", row) for row in kind["rows"]) or letter(kind) in COMMON_ROWS:
+        yield f"the rows must be called by one capital letter, none of {COMMON_ROWS}, and a number"
+    for what, of in [("name", lambda one: one["name"]), ("word", lambda one: one["word"]), ("place", lambda one: one["place"]),
+                     ("sandbox.prefix", lambda one: one["sandbox"]["prefix"]), ("the letter of the rows", letter)]:
+        yield from (f"{what} is {of(kind)}, as that of {one['name']}" for one in others if of(one) == of(kind))
+    for name, method in kind["methods"].items():
+        if method["kind"] != constant(kind):
+            yield f"{name}: kind must be {constant(kind)}, the name of the folder with a small first letter"
+    logins = [name for name, method in kind["methods"].items()
+              if any(command["verb"] == "login" for command in method.get("commands", []))]
+    if len(logins) != 1:
+        yield f"one of its methods must have the verb login in commands, and {len(logins)} have: {', '.join(logins)}"
+
+
+def check(kinds):
+    """Fails for all mistakes in the kinds' files at once."""
+    for kind in kinds:
+        what = f"Contract/SDKKinds/{kind['folder']}/kind.toml"
+        for table, keys in [("", KEYS), ("sandbox", SANDBOX_KEYS), ("model", MODEL_KEYS)]:
+            swift.check_keys(f"{what}: {table or 'it'}", kind.get(table, {}) if table else kind, keys)
+    whole = [kind for kind in kinds if not list(missing(kind))]
+    found = [f"Contract/SDKKinds/{kind['folder']}/kind.toml: {mistake}" for kind in kinds
+             for mistake in mistakes(kind, [one for one in whole if one is not kind])]
+    if found:
+        raise ValueError("\n".join(found))
 
 
 def hosted(kinds):
@@ -177,7 +235,6 @@ def samples(kinds):
     yield f"  static let all: [KindSample] = {swift.array([kind['word'] for kind in kinds], 2)}\n"
     for kind in kinds:
         sandbox = kind["sandbox"]
-        swift.check_keys(f"sandbox of {kind['name']}", sandbox, SANDBOX_KEYS)
         yield f"\n  static let {kind['word']} = KindSample(\n"
         parts = [
             f"kind: {swift.literal(kind['name'])}", f"sdk: {swift.literal(sandbox['prefix'])}",
@@ -228,9 +285,7 @@ def fuzzed(kinds):
 
 
 def files(kinds):
-    for kind in kinds:
-        swift.check_keys(kind["name"], kind, KEYS)
-        swift.check_keys(f"model of {kind['name']}", kind["model"], "sign_in answer credential tokens jwt")
+    check(kinds)
     kinds = sorted(kinds, key=lambda kind: kind["place"])
     yield "Sources/SDKKinds/Kinds.swift", hosted(kinds)
     yield "Sources/SDKProtocol/Methods/MethodExample+Kinds.swift", example(kinds)
