@@ -10,7 +10,8 @@ SANDBOX_KEYS = (
     "prefix backend help settings urls other_backend keeps_users provider exchange unanswered_push replaces_users sign_in "
     "sign_out lock unprobed examples")
 HELP_KEYS = "accounts keys options control"
-MODEL_KEYS = "sign_in answer credential tokens jwt"
+MODEL_KEYS = "sign_in answer credential tokens jwt issued users by_id revokes"
+ISSUED_KEYS, USERS_KEYS = "list token user", "list id user"
 # The keys that each kind must have, by the table that they are in.
 REQUIRED = {
     "": "name title word place sandbox fuzz model documents rows sdk_calls",
@@ -56,6 +57,11 @@ def mistakes(kind, others):
     for name, method in kind["methods"].items():
         if method["kind"] != constant(kind):
             yield f"{name}: kind must be {constant(kind)}, the name of the folder with a small first letter"
+    for table, keys in [("issued", ISSUED_KEYS), ("users", USERS_KEYS)]:
+        if table in kind["model"] and set(kind["model"][table]) != set(keys.split()):
+            yield f"model.{table} must have these keys: {keys}"
+    if "tokens" in kind["model"] and "issued" not in kind["model"]:
+        yield "model.issued is missing: whose tokens of the forms in model.tokens are"
     logins = [name for name, method in kind["methods"].items()
               if any(command["verb"] == "login" for command in method.get("commands", []))]
     if len(logins) != 1:

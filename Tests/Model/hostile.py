@@ -11,6 +11,8 @@ ROUTES = [
 ROUTES += sorted({
     route for kind in facts.ALL.values()
     for route in (f"/{kind['sandbox']['prefix']}/**", kind["sandbox"].get("exchange")) if route} - set(ROUTES))
+# The vendors whose tokens are revoked.
+REVOKED = [kind["sandbox"]["prefix"] for kind in facts.ALL.values() if kind["model"].get("revokes", True)]
 WAYS = [
     {"status": 401}, {"status": 403}, {"status": 429, "headers": {"Retry-After": "1"}}, {"status": 500}, {"status": 503, "body": "x"},
     {"hang": True}, {"closeMidBody": True}, {"passThrough": True, "closeMidBody": True}, {"passThrough": True, "hang": True},
@@ -32,7 +34,7 @@ class HostileVendors(Actor):
             return
         if random.random() < 0.2:
             user = f"{random.choice(world.instances).name}-u{random.randint(0, 3)}"
-            world.sandbox.ask("POST", "/_revoke", {"sdk": random.choice(["zm", "zs", "sf", "sm"]), "externalId": user})
+            world.sandbox.ask("POST", "/_revoke", {"sdk": random.choice(REVOKED), "externalId": user})
             return
         if random.random() < 0.15:
             world.sandbox.ask("POST", "/_close", {})

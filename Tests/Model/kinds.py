@@ -1,10 +1,12 @@
 """The kinds of instances: their settings, their sign-in and sign-out, and the user that an answer names."""
-import base64, json, threading, time
+import base64, collections, json, threading, time
 
 import answers, facts
 from outside import OWN
 
 KINDS = {letter: (kind["name"], kind["sandbox"]["prefix"]) for letter, kind in facts.ALL.items()}
+# The tokens of a kind of which at least one must name a user.
+FEW = 20
 CLIENT = "3MVG9sandbox.rotating"
 
 
@@ -73,11 +75,27 @@ def claims(token):
         return {}
 
 
+def issued(model, state):
+    """The tokens and ids of users in the state of a vendor, each with its user."""
+    people = {}
+    if "users" in model:
+        place = model["users"]
+        people = {one[place["id"]]: one[place["user"]] for one in state[place["list"]]}
+        yield from ((str(id), user) for id, user in people.items())
+    if "issued" in model:
+        place = model["issued"]
+        for one in state[place["list"]]:
+            user = one.get(place["user"])
+            yield one[place["token"]], people.get(user) if "users" in model else user
+
+
 class Names:
     """Users by the tokens and ids that the vendors gave out, read from the sandbox when one is new."""
 
     def __init__(self, sandbox):
-        self.sandbox, self.known, self.lock, self.read = sandbox, {}, threading.Lock(), 0
+        self.sandbox, self.known, self.lock = sandbox, {}, threading.Lock()
+        # How many tokens of a kind named a user, and how many did not.
+        self.tokens = collections.Counter()
 
     def learn(self, vendor, key, user):
         self.known[vendor, key] = user
@@ -94,25 +112,29 @@ class Names:
         state = self.sandbox.ask("GET", "/_state")
         if not state:
             return
-        support = {user["id"]: user["name"] for user in state["zs"]["users"]}
-        for id, user in support.items():
-            self.learn("zs", str(id), user)
-        for token in state["zs"]["accessTokens"]:
-            self.learn("zs", token["accessToken"], support.get(token["userId"]))
-        for token in state["sf"]["accessTokens"]:
-            self.learn("sf", token["accessToken"], token.get("user"))
-        for token in state["zc"]["idTokens"]:
-            self.learn("zc", token["idToken"], token.get("externalId"))
+        for letter, (_, vendor) in KINDS.items():
+            for key, user in issued(facts.ALL[letter]["model"], state[vendor]):
+                self.learn(vendor, key, user)
 
     def of_token(self, letter, token):
-        if KINDS[letter][1] in ("zs", "sf", "zc"):
-            return self.user(KINDS[letter][1], token)
-        if "jwt" in facts.ALL[letter]["model"]:
-            return owner(token)
-        return token.split(".")[1] if token.startswith(answers.MARK) else None
+        """The user of a token; `None` for a visitor without a name, and when the vendor no longer tells."""
+        model = facts.ALL[letter]["model"]
+        if "issued" in model:
+            user = self.user(KINDS[letter][1], token)
+        elif "jwt" in model:
+            user = owner(token)
+        else:
+            user = token.split(".")[1] if token.startswith(answers.MARK) else None
+        self.tokens[letter, user is not None] += 1
+        return user
+
+    def silent(self):
+        """The kinds whose tokens never named a user: what is checked of their tokens says nothing."""
+        return [name for letter, (name, _) in KINDS.items()
+                if self.tokens[letter, False] >= FEW and not self.tokens[letter, True]]
 
     def of_user(self, letter, user):
         """The user that a `User` names."""
-        if KINDS[letter][1] in ("zs", "sf"):
+        if facts.ALL[letter]["model"].get("by_id"):
             return self.user(KINDS[letter][1], user["id"]) if user.get("id") else None
         return user.get("externalId")

@@ -55,6 +55,8 @@ class KindFileTests(unittest.TestCase):
                 ("the letter of common rows", {"rows": rows("R")}, "none of RX"),
                 ("two letters", {"rows": rows("C") | rows("D")}, "one capital letter"),
                 ("another constant", {"methods": {"a.b": {"kind": "chat", "commands": [{"verb": "login"}]}}}, "must be kindc"),
+                ("vendor's tokens of nobody", {"model": {"sign_in": "{}", "tokens": ["x"]}}, "model.issued is missing"),
+                ("an incomplete place of tokens", {"model": {"sign_in": "{}", "issued": {"list": "x"}}}, "list token user"),
                 ("no login", {"methods": {}}, "and 0 have"),
                 ("two logins", {"methods": {name: {"kind": "kindc", "commands": [{"verb": "login"}]} for name in ("a.b", "a.c")}},
                  "2 have: a.b, a.c")]:
