@@ -4,6 +4,7 @@ import urllib.parse
 from backend import Backend, person
 
 ROUTES = ["exchange"]
+IN, OUT = set(), set()
 
 
 class Vendor(Backend):

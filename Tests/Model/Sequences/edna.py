@@ -2,6 +2,7 @@
 from backend import Backend
 
 ROUTES = ["config", "history", "history", "registerDevice", "INIT_CHAT", "CLIENT_INFO", "CLIENT_OFFLINE"]
+IN, OUT = {"CLIENT_INFO"}, {"CLIENT_OFFLINE"}
 LEAVING = ["CLIENT_OFFLINE"]
 SETTINGS = [{"on_switch": "logout"}, {"retry_logout": True}, {"on_switch": "logout", "retry_logout": True}]
 STEPS = ["deauthorize", "update_data", "update_data", "prefill", "chat", "chat", "chat"]

@@ -5,6 +5,7 @@ import answers
 from backend import Backend, person
 
 ROUTES = ["exchange", "exchange", "revoke", "continuation"]
+IN, OUT = set(), set()
 LEAVING = ["revoke"]
 SETTINGS = [{"keep_identity_token": True}, {"sign_in": "on_demand"}]
 STEPS = ["sign_out local"]

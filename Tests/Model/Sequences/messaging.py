@@ -2,6 +2,7 @@
 from backend import Backend, person
 
 ROUTES = ["login", "login", "logout", "user", "push", "anonymous"]
+IN, OUT = {"login"}, {"logout"}
 LEAVING = ["logout"]
 SETTINGS = [{"anonymous": "never"}]
 STEPS = ["sign_out local"]

@@ -1,15 +1,15 @@
 """Rules 4 and 8: the requests that the vendor got, and their order."""
-IN = {"m": {"login"}, "e": {"CLIENT_INFO"}}
-OUT = {"m": {"logout"}, "e": {"CLIENT_OFFLINE"}, "f": {"revocation"}}
+from vendors import IN, OUT
+
 TIMEOUT = 2
 
 
 def presence(history):
     """4: the vendor and the daemon agree on who is signed in."""
-    if history.kind in IN and history.before:
+    if IN[history.kind] and history.before:
         for user in {entry["user"] for entry in history.vendor if entry["route"] in IN[history.kind]} - {None}:
             yield from of_user(history, user)
-    if history.kind in OUT:
+    if OUT[history.kind]:
         yield from unasked(history)
     if history.kind == "f":
         yield from revoked(history)

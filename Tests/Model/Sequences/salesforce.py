@@ -6,6 +6,7 @@ from loopback import Refused
 
 DEVICE = "MobilePushServiceDevice"
 ROUTES = ["refresh", "revocation", "revocation", "user", "push"]
+IN, OUT = set(), {"revocation"}
 LEAVING = ["revocation"]
 STEPS = ["push", "push", "push"]
 

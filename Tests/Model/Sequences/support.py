@@ -4,6 +4,7 @@ import json
 from backend import Backend, person
 
 ROUTES = ["exchange", "exchange", "push", "settings"]
+IN, OUT = set(), set()
 STEPS = ["ask_in", "ask_in"]
 
 
