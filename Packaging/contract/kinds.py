@@ -7,15 +7,15 @@ import documents, methods, swift
 SOURCE = "Contract/SDKKinds/*/kind.toml"
 KEYS = "folder name title word place jwt sandbox fuzz model documents rows sdk_calls methods"
 SANDBOX_KEYS = (
-    "prefix backend help settings urls other_backend keeps_users provider exchange unanswered_push replaces_users sign_in "
+    "prefix backend help settings urls other_backend refusal keeps_users provider exchange unanswered_push replaces_users sign_in "
     "sign_out lock unprobed examples")
-HELP_KEYS = "accounts keys options control"
+HELP_KEYS = "accounts keys null_secret options control"
 MODEL_KEYS = "sign_in answer credential tokens jwt issued users by_id revokes"
 ISSUED_KEYS, USERS_KEYS = "list token user", "list id user"
 # The keys that each kind must have, by the table that they are in.
 REQUIRED = {
     "": "name title word place sandbox fuzz model documents rows sdk_calls",
-    "sandbox": "prefix backend settings urls other_backend sign_in sign_out", "fuzz": "settings answer",
+    "sandbox": "prefix backend settings urls other_backend refusal sign_in sign_out", "fuzz": "settings answer",
     "documents": documents.KEYS}
 # The letters of the rows that all kinds have in common (make-rows).
 COMMON_ROWS = "RX"
@@ -62,6 +62,9 @@ def mistakes(kind, others):
             yield f"model.{table} must have these keys: {keys}"
     if "tokens" in kind["model"] and "issued" not in kind["model"]:
         yield "model.issued is missing: whose tokens of the forms in model.tokens are"
+    help = kind["sandbox"].get("help", {})
+    if ("keys" in help) != ("null_secret" in help):
+        yield "sandbox.help must have both keys and null_secret, or neither"
     logins = [name for name, method in kind["methods"].items()
               if any(command["verb"] == "login" for command in method.get("commands", []))]
     if len(logins) != 1:
@@ -113,16 +116,21 @@ def backends(kinds):
     yield "    for backend in all { backends[backend.prefix] = backend.init() }\n    return backends\n  }\n}\n"
 
 
+def either(words):
+    """The words as an alternative for people."""
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
 def help(kinds):
     """The parts of the sandbox's help that are about one kind. Their texts are Swift: `\\(…)` is a value of the sandbox."""
     yield swift.head(SOURCE, "import SandboxServer")
     yield "extension HelpText {\n"
-    prefixes = [kind["sandbox"]["prefix"] for kind in kinds]
     yield "  /// The prefixes of the backends.\n"
-    yield f"  static let prefixes = {swift.literal(', '.join(prefixes[:-1]) + ' or ' + prefixes[-1])}\n"
+    yield f"  static let prefixes = {swift.literal(either([kind['sandbox']['prefix'] for kind in kinds]))}\n"
     for key, what, gap, pad in [
             ("accounts", "The accounts of a new namespace, SDK by SDK.", "\n\n", 0),
             ("keys", "The requests that change keys and accounts.", "\n", 4),
+            ("null_secret", "The effect of a null secret on each backend that has keys.", "\n", 4),
             ("options", "The options of the backends.", "\n", 4),
             ("control", "The control requests that one backend has.", "\n", 2)]:
         parts = []
@@ -130,13 +138,13 @@ def help(kinds):
             found = kind["sandbox"].get("help", {})
             swift.check_keys(f"sandbox.help of {kind['name']}", found, HELP_KEYS)
             text = found.get(key, "").strip("\n")
-            if key == "options" and text:
+            if key in ("null_secret", "options") and text:
                 first = f"{kind['sandbox']['prefix']:<4}"
                 text = "\n".join((first if not number else "    ") + line for number, line in enumerate(text.split("\n")))
             if text:
                 parts.append(textwrap.indent(text, " " * pad))
         text = textwrap.indent(gap.join(parts), "    ")
-        name = "ownControl" if key == "control" else key
+        name = {"control": "ownControl", "null_secret": "nullSecrets"}.get(key, key)
         yield f"\n  /// {what}\n  static let {name} = \"\"\"\n{text}\n    \"\"\"\n"
     yield "}\n"
 
@@ -182,6 +190,8 @@ def audiences(kinds):
     words = [f"{swift.literal(kind['word'])}: {swift.case(kind['word'])}" for kind in kinds]
     yield "\n  /// The short names, as in `sdk-sandbox mint`. The kinds' own names are accepted too.\n"
     yield swift.listed("private static let short: [String: JWTAudience] = [", words, "]", 2)
+    yield "\n  /// The short names for people.\n"
+    yield f"  static let words = {swift.literal(either([kind['word'] for kind in kinds]))}\n"
     yield "\n  init?(argument: String) {\n"
     yield "    guard let audience = Self.short[argument] ?? JWTAudience(rawValue: argument) else { return nil }\n"
     yield "    self = audience\n  }\n"
@@ -254,6 +264,7 @@ def samples(kinds):
             parts.append(f"lock: {call(sandbox['lock'])}")
         parts.append(f"urls: {swift.array(list(map(swift.literal, sandbox['urls'])), 4)}")
         parts.append(f"otherBackend: {methods.value(sandbox['other_backend'], 4)}")
+        parts.append(f"refusal: {methods.value(json.loads(sandbox['refusal']), 4)}")
         if sandbox.get("keeps_users", False):
             parts.append("keepsUsers: true")
         if not sandbox.get("replaces_users", True):

@@ -25,11 +25,11 @@ extension HelpText {
       Time (it goes on ticking):
         curl $S/_clock -d '{"offsetSeconds":3600}'
         curl $S/_clock -d '{"now":1800000000}'
-      Keys and accounts; sdk is zm unless given. A null secret removes a signing key
-      (zm) or a client (sf), leaves a chat account without a secret (zc), brings back
-      the demo secret (zs):
+      Keys and accounts; sdk is zm unless given:
         curl $S/_keys
     \(keys)
+      A null secret:
+    \(nullSecrets)
       Refuse every token that a user has so far; for sf, kind (access or refresh)
       leaves those of the other:
         curl $S/_revoke -d '{"externalId":"alice"}'

@@ -65,6 +65,15 @@ extension HelpText {
         curl $S/_keys -d '{"sdk":"sm","kid":"KEY","secret":"a public key in PEM"}'
     """
 
+  /// The effect of a null secret on each backend that has keys.
+  static let nullSecrets = """
+        zm  removes a signing key
+        zs  brings back the demo secret
+        sf  removes a client
+        zc  leaves a chat account without a secret
+        sm  removes a key of the keyset
+    """
+
   /// The options of the backends.
   static let options = """
         zs  customer        the customer's JWT endpoint: up, down, json (takes no

@@ -259,29 +259,20 @@ struct SuppliedURLTests {
     #expect(wrongKey.reason == "accessDenied" && wrongKey.data["member"] == "settings.channel_key", "\(wrongKey)")
   }
 
-  /// The settings with a URL to which paths are appended, and the settings beside it that its kind needs.
-  static let bases: [(kind: String, member: String, beside: JSONObject)] = [
-    (KindSample.messaging.kind, "base_url", ["app_id": "a"]),
-    (KindSample.support.kind, "base_url", ["app_id": "a", "client_id": "c"]),
-    (KindSample.salesforce.kind, "login_url", ["client_id": "C", "services": ["chat"]]),
-    (KindSample.chat.kind, "id_url", ["account_key": "k"]),
-    (KindSample.edna.kind, "rest_url", ["ws_url": "wss://own.test/ws", "provider_uid": "p"]),
-  ]
-
   @Test(
-    "A URL to which paths are appended has no query, in a call and in a file", arguments: bases.indices,
+    "A URL to which paths are appended has no query, in a call and in a file", arguments: KindSample.all,
     ["https://own.test/sc?x=1", "https://own.test/sc#x"])
-  func query(index: Int, url: String) throws {
-    let (kind, member, beside) = Self.bases[index]
+  func query(sample: KindSample, url: String) throws {
+    let member = try #require(sample.urls.first)
     let desk = try Desk.open(configuration: "")
     let line = try desk.connect()
-    var settings = beside
+    var settings = sample.settings(http: "https://own.test", ws: "wss://own.test")
     settings[member] = .string(url)
     let refused = try line.failure(
-      "instance.create", ["instance": "b", "kind": .string(kind), "settings": .object(settings)])
+      "instance.create", ["instance": "b", "kind": .string(sample.kind), "settings": .object(settings)])
     #expect(refused.data["member"] == .string("settings.\(member)") && refused.message.contains("query"), "\(refused)")
     let lines = settings.members.map { "\($0.key) = \(JSONWriter.text(of: $0.value))" }.joined(separator: "\n")
-    try desk.write("instances.d/b.toml", "id = \"b\"\nkind = \"\(kind)\"\n[settings]\n\(lines)\n", mode: 0o600)
+    try desk.write("instances.d/b.toml", "id = \"b\"\nkind = \"\(sample.kind)\"\n[settings]\n\(lines)\n", mode: 0o600)
     let checked = try Program(
       "sdkd", ["--check", "--config", desk.configuration.path],
       output: desk.folder.appendingPathComponent("out"), log: desk.folder.appendingPathComponent("checked"))

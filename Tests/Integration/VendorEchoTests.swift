@@ -10,8 +10,8 @@ import Testing
     let kind: KindSample
     /// The route that is refused.
     let route: String
-    /// The credentials in the request.
-    let credentials: [String]
+    /// The credentials in the request, besides the JWTs in the params of the sign-in.
+    var credentials: [String] = []
     /// Whether the route is reached by a refresh after the sign-in, and not by the sign-in.
     var isRefresh = false
     /// Whether an app's report of the token leads to the request.
@@ -23,25 +23,23 @@ import Testing
     var testDescription: String { "\(kind.kind) \(route)" }
   }
 
-  private static let jwt = try? Vendor.mint("alice")
   private static let uniqueId = "alice:x/+y=unique id of alice"
   private static let clientSecret = "TOP/SECRET+of-the-app"
   private static let signature = "signature/of+alice=1234"
 
   static var requests: [Request] {
     let edna: JSONObject = ["auth": ["token": "edna/token+of=alice", "signature": .string(signature)]]
-    return [
-      Request(kind: .messaging, route: "POST /v2/apps/*/login", credentials: [jwt ?? ""]),
+    let own = [
+      Request(kind: .messaging, route: "POST /v2/apps/*/login"),
       Request(
-        kind: .messaging, route: "GET /v2/apps/*/appusers/*", credentials: [jwt ?? ""], isRefresh: true,
-        isReported: true, isQuiet: true),
+        kind: .messaging, route: "GET /v2/apps/*/appusers/*", isRefresh: true, isReported: true, isQuiet: true),
       Request(kind: .support, route: "POST /access/sdk/jwt", credentials: [uniqueId]),
       Request(kind: .support, route: "POST /access/sdk/jwt", credentials: [uniqueId], isRefresh: true),
       Request(
         kind: .salesforce, route: "POST /services/oauth2/token", credentials: [clientSecret], isRefresh: true,
         more: ["client_secret": .string(clientSecret)]),
       // Its JWT is made by the test, because it lives for minutes only.
-      Request(kind: .chat, route: "POST /authenticated/web/jwt", credentials: []),
+      Request(kind: .chat, route: "POST /authenticated/web/jwt"),
       Request(
         kind: .edna, route: "GET /api/chat/config", credentials: ["edna/token+of=alice", signature, "user-alice-7f3a"],
         more: edna),
@@ -49,6 +47,14 @@ import Testing
         kind: .edna, route: "GET /api/client/history", credentials: ["edna/token+of=alice", signature], isQuiet: true,
         more: edna),
     ]
+    // The other kinds sign in with a JWT, and the vendor refuses that.
+    let others = KindSample.all.filter { sample in !own.contains { $0.kind.kind == sample.kind } }
+    return own + others.map { Request(kind: $0, route: $0.exchange ?? "") }
+  }
+
+  /// Returns the JWTs in the params of a sign-in.
+  private static func jwts(in params: JSONObject) -> [String] {
+    params.members.compactMap { $0.value.stringValue }.filter { $0.hasPrefix("eyJ") }
   }
 
   /// Returns the forms in which a vendor may repeat a secret.
@@ -58,17 +64,6 @@ import Testing
       secret, secret.addingPercentEncoding(withAllowedCharacters: allowed) ?? "",
       Data(secret.utf8).base64EncodedString(),
     ]
-  }
-
-  /// Returns the body of a refusal in the form of the kind. It also has a harmless word.
-  static func body(_ kind: String, _ words: String) -> JSON {
-    let text: JSON = .string("moonlight \(words)")
-    switch kind {
-    case KindSample.salesforce.kind: return ["error": "invalid_request", "error_description": text]
-    case KindSample.chat.kind: return ["success": false, "error": text, "details": text]
-    case KindSample.edna.kind: return ["error": "UNAUTHORIZED", "errorDetails": text]
-    default: return ["error": ["code": text, "description": text]]
-    }
   }
 
   @Test("A repeated credential reaches no event, error or log", arguments: requests, [401, 403, 400, 500])
@@ -86,24 +81,28 @@ import Testing
       try desk.vendor.script(
         [
           "route": .string(request.route), "status": JSON(status), "times": "forever",
-          "body": Self.body(request.kind.kind, words(credentials)),
+          // The body also has a harmless word.
+          "body": request.kind.refusal("moonlight \(words(credentials))"),
         ])
     }
     var (method, params) = try request.kind.signIn(desk.vendor, "desk", "alice")
     switch request.kind.kind {
-    case KindSample.messaging.kind: params["jwt"] = .string(Self.jwt ?? "")
     case KindSample.support.kind: params["identity"] = ["type": "jwt", "token": .string(Self.uniqueId)]
     case KindSample.chat.kind:
       let jwt = try Vendor.output(
         "sdk-sandbox", ["mint", "--sdk", "chat", "--external-id", "alice", "--name", "A", "--email", "a@b.c"])
       params["jwt"] = .string(jwt)
-      credentials.append(jwt)
     case KindSample.edna.kind: params = params.merged(with: request.more)
-    default:
+    case KindSample.salesforce.kind:
       for name in ["access_token", "refresh_token"] {
         if let token = params["settings"]?["account"]?[name]?.stringValue { credentials.append(token) }
       }
+    default: break
     }
+    credentials += Self.jwts(in: params)
+    try #require(
+      !credentials.isEmpty && !request.route.isEmpty,
+      "\(request.kind.kind) has no route for a JWT: add its requests with their credentials here")
     if !request.isRefresh { try script(credentials) }
     var said = JSONWriter.text(of: try line.answer(line.begin(method, .object(params))))
     if request.isRefresh { try script(credentials) }
@@ -128,7 +127,8 @@ import Testing
 
   @Test(
     "A credential of an earlier sign-in that the vendor repeats reaches no event, error or log",
-    arguments: [KindSample.messaging, .support, .salesforce, .edna])
+    // Chat sends nothing at a sign-in.
+    arguments: KindSample.all.filter { $0.kind != KindSample.chat.kind })
   func former(kind: KindSample) throws {
     let desk = try Desk.open()
     let line = try desk.connect()
@@ -138,12 +138,8 @@ import Testing
     var (credentials, calls): ([String], [(method: String, params: JSON)]) = ([], [])
     var route: JSON = ""
     for number in 1...2 {
-      var (method, params) = try kind.signIn(desk.vendor, "desk", "alice")
+      var (method, params) = try kind.signIn(desk.vendor, "desk", "alice", ttl: 3600 - 600 * number)
       switch kind.kind {
-      case KindSample.messaging.kind:
-        route = "POST /v2/apps/*/login"
-        credentials.append(try Vendor.mint("alice", ttl: 3600 * number))
-        params["jwt"] = .string(credentials[number - 1])
       case KindSample.support.kind:
         route = "POST /access/sdk/jwt"
         credentials.append(number == 1 ? "the/former+unique=id" : "another one: x=y")
@@ -156,18 +152,22 @@ import Testing
         account["id"] = nil
         account["refresh_token"] = nil
         params["settings"] = ["account": .object(account)]
-      default:
+      case KindSample.edna.kind:
         route = "GET /api/chat/config"
         credentials.append(number == 1 ? "the/former+token=of" : "another-one,x=y")
         params["auth"] = ["token": .string(credentials[number - 1])]
         params["wait"] = true
+      default:
+        route = .string(kind.exchange ?? "")
+        credentials.append(
+          try #require(Self.jwts(in: params).first, "\(kind.kind) signs in without a JWT: say what it sends here"))
       }
       calls.append((method, .object(params)))
     }
     try line.call(calls[0].method, calls[0].params)
     let words = Self.forms(credentials[0]).joined(separator: " or ")
     try desk.vendor.script(
-      ["route": route, "status": 401, "times": "forever", "body": Self.body(kind.kind, words)])
+      ["route": route, "status": 401, "times": "forever", "body": kind.refusal("moonlight \(words)")])
     var said = JSONWriter.text(of: try line.answer(line.begin(calls[1].method, calls[1].params)))
     said += JSONWriter.text(of: .array(try desk.events("desk", on: line)))
     said += JSONWriter.text(of: try line.call("instance.get", ["instance": "desk"])) + desk.logs

@@ -19,6 +19,9 @@ enum JWTAudience: String, CaseIterable, ExpressibleByArgument {
     "inapp": .inapp,
   ]
 
+  /// The short names for people.
+  static let words = "messaging, support, salesforce, chat, edna or inapp"
+
   init?(argument: String) {
     guard let audience = Self.short[argument] ?? JWTAudience(rawValue: argument) else { return nil }
     self = audience

@@ -11,8 +11,7 @@ struct LintJWTVerb: Verb {
       Reads it from a file or standard input. Shows what header and payload claim, never the signature. The \
       signature is not checked: that takes the secret. Exit status 1 when the JWT would be refused.
 
-      Each SDK has rules of its own; --sdk takes a kind, such as zendesk.chat, or messaging, support, salesforce, chat \
-      or edna.
+      Each SDK has rules of its own; --sdk takes a kind, such as zendesk.chat, or \(JWTAudience.words).
       """,
     examples: [
       "sdkctl lint-jwt alice.jwt",

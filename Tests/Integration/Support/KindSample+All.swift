@@ -16,6 +16,7 @@ extension KindSample {
     exchange: "POST /v2/apps/*/login",
     urls: ["base_url", "settings_url", "realtime_url"],
     otherBackend: ["app_id": "another-one-0001"],
+    refusal: ["error": ["code": "{words}", "description": "{words}"]],
     keepsUsers: true,
     unansweredPush: ["route": "PUT /v2/apps/*/appusers/*/clients/*", "hang": true])
 
@@ -33,6 +34,7 @@ extension KindSample {
     exchange: "POST /access/sdk/jwt",
     urls: ["base_url"],
     otherBackend: ["app_id": "another-one-0001"],
+    refusal: ["error": ["code": "{words}", "description": "{words}"]],
     unansweredPush: ["route": "POST /api/mobile/push_notification_devices.json", "hang": true],
     examples: (
       instance: "help",
@@ -63,6 +65,7 @@ extension KindSample {
     signOut: .init("serviceChat.setAuthenticationSettings", ["service": "cases", "settings": nil]),
     urls: ["login_url"],
     otherBackend: ["client_id": "another-one-0001"],
+    refusal: ["error": "invalid_request", "error_description": "{words}"],
     unansweredPush: ["route": "POST /services/data/**", "hang": true],
     examples: (
       instance: "cases",
@@ -92,6 +95,7 @@ extension KindSample {
     exchange: "POST /authenticated/web/jwt",
     urls: ["id_url", "mediator_url"],
     otherBackend: ["account_key": "another-one-0001"],
+    refusal: ["success": false, "error": "{words}", "details": "{words}"],
     replacesUsers: false,
     examples: (
       instance: "visitors",
@@ -118,6 +122,7 @@ extension KindSample {
     lock: .init("chatCenter.deauthorizeUser"),
     urls: ["rest_url", "ws_url"],
     otherBackend: ["rest_url": "http://127.0.0.1:9/ed"],
+    refusal: ["error": "UNAUTHORIZED", "errorDetails": "{words}"],
     keepsUsers: true,
     unansweredPush: ["route": "WS /ed/ws updateDevice", "drop": true],
     examples: (
@@ -148,6 +153,7 @@ extension KindSample {
     exchange: "POST /iamessage/api/v2/authorization/authenticated/access-token",
     urls: ["base_url"],
     otherBackend: ["developer_name": "another-one-0001"],
+    refusal: ["errorCode": "UNKNOWN", "message": "{words}"],
     keepsUsers: true,
     unprobed: [
       "messagingInApp.setPassthrough", "messagingInApp.clearStorage", "messagingInApp.getContinuationToken",

@@ -40,6 +40,7 @@ struct KindSample: Sendable, CustomTestStringConvertible {
   let urls: [String]
   /// A change of the settings to another backend.
   let otherBackend: JSONObject
+  private let refusalText: JSON
   /// Whether the user stays signed in when a logout can't reach the vendor.
   let keepsUsers: Bool
   /// Whether another user may sign in before the present one has signed out.
@@ -54,8 +55,8 @@ struct KindSample: Sendable, CustomTestStringConvertible {
 
   init(
     kind: String, sdk: String, settings: JSONObject, provider: String? = nil, signIn: Call, signOut: Call,
-    exchange: String? = nil, lock: Call? = nil, urls: [String], otherBackend: JSONObject, keepsUsers: Bool = false,
-    replacesUsers: Bool = true, unprobed: [String] = [], unansweredPush: JSON? = nil,
+    exchange: String? = nil, lock: Call? = nil, urls: [String], otherBackend: JSONObject, refusal: JSON,
+    keepsUsers: Bool = false, replacesUsers: Bool = true, unprobed: [String] = [], unansweredPush: JSON? = nil,
     examples: (instance: String, calls: [Call])? = nil
   ) {
     self.kind = kind
@@ -68,6 +69,7 @@ struct KindSample: Sendable, CustomTestStringConvertible {
     lockCall = lock
     self.urls = urls
     self.otherBackend = otherBackend
+    refusalText = refusal
     self.keepsUsers = keepsUsers
     self.replacesUsers = replacesUsers
     self.unprobed = unprobed
@@ -96,9 +98,16 @@ struct KindSample: Sendable, CustomTestStringConvertible {
   }
 
   /// The call that begins to sign a user in.
-  func signIn(_ vendor: Vendor, _ instance: String, _ user: String) throws -> (method: String, params: JSONObject) {
-    try filled(signInCall, vendor, user).on(instance)
+  ///
+  /// - Parameter ttl: the lifetime of a JWT, in seconds.
+  func signIn(
+    _ vendor: Vendor, _ instance: String, _ user: String, ttl: Int = 3600
+  ) throws -> (method: String, params: JSONObject) {
+    try filled(signInCall, vendor, user, ttl: ttl).on(instance)
   }
+
+  /// Returns the body of a response by which the vendor refuses a request with these words.
+  func refusal(_ words: String) -> JSON { refusalText.filled { ["words": words][$0] } }
 
   /// Returns a call of a user with its places filled.
   ///
