@@ -1,8 +1,10 @@
-"""The tables of kinds in the documents. What stands around them is written by hand."""
+"""The tables of kinds in the documents. What stands around them is written by hand. The tables of the vendors' own SDKs are the
+end of their page."""
 import swift
 
-KEYS = "product signs_in_with renewed_by session_open endpoint request headers denial calls"
+KEYS = "product signs_in_with renewed_by session_open endpoint request headers answer denial calls"
 GUIDES = "Packaging/documentation/"
+COUNTERPARTS = GUIDES + "phone-sdk.md"
 
 
 def page(kind):
@@ -25,6 +27,7 @@ TABLES = [
         kind["documents"]["renewed_by"]]),
     (GUIDES + "app-guide.md", "kind | `session.open` may", own("session_open")),
     (GUIDES + "kiosk.md", "kind | members of `endpoint` | request | headers of the token", own("endpoint", "request", "headers")),
+    (GUIDES + "provider.md", "kind | answers to `getToken` and `invalidAuth`", own("answer")),
     (GUIDES + "provider.md", "kind | after a denial", own("denial")),
     (GUIDES + "vendors/README.md", "your product | kind | page", lambda kind: [
         kind["documents"]["product"], named(kind), f"[{page(kind)}]({page(kind)})"]),
@@ -44,6 +47,26 @@ def replaced(path, text, head, rows):
     return "\n".join(lines[:first] + [f"{indent}| {' | '.join(row)} |" for row in rows] + lines[last:])
 
 
+def code(words):
+    return ", ".join(f"`{word}`" for word in words) or "–"
+
+
+def counterparts(text, kinds):
+    """The text of the page for users of the vendors' own SDKs, with a table for each."""
+    start = text.find("\n## ")
+    if start < 0:
+        raise ValueError(f"{COUNTERPARTS} must have a heading for each kind")
+    parts = [text[:start]]
+    for kind in kinds:
+        parts.append(f"## {kind['title']}\n\nThe kind {named(kind)}.\n")
+        rows = [[code(one["names"]), code(one["methods"]), code(one.get("events", [])), one["difference"]]
+                for one in kind["sdk_calls"]]
+        lines = (" | ".join(cell.replace("|", "\\|") for cell in row) for row in rows)
+        head = "| in the SDK | here | events | what is different |\n|---|---|---|---|\n"
+        parts.append(head + "".join(f"| {line} |\n" for line in lines))
+    return "\n".join(parts)
+
+
 def files(kinds, read):
     """The documents with their tables. `read` returns the text of one."""
     kinds = sorted(kinds, key=lambda kind: kind["place"])
@@ -52,4 +75,5 @@ def files(kinds, read):
     texts = {path: read(path) for path, _, _ in TABLES}
     for path, head, cells in TABLES:
         texts[path] = replaced(path, texts[path], head, map(cells, kinds))
+    texts[COUNTERPARTS] = counterparts(read(COUNTERPARTS), kinds)
     return texts.items()

@@ -1,4 +1,3 @@
-import JSONRPC
 import SDKProtocol
 
 /// A part of a phone SDK's API, with what takes its place here.
@@ -20,30 +19,5 @@ struct SDKCall: Hashable {
       let bare = String(name.prefix { $0 != "(" })
       return [name, bare, bare.split(separator: ".").last.map(String.init) ?? bare]
     }
-  }
-}
-
-extension SDKCall {
-  /// Returns the tables of `Packaging/documentation/phone-sdk.md`.
-  ///
-  /// - Parameter document: the OpenRPC document, which has the names of the SDKs.
-  static func markdown(_ document: JSON) -> String {
-    var kinds: [String] = []
-    for call in all where !kinds.contains(call.kind) { kinds.append(call.kind) }
-    return kinds.map { kind in
-      let summary = (document["x-kinds"]?.arrayValue ?? []).first { $0["name"]?.stringValue == kind }?["summary"]
-      let title = (summary?.stringValue ?? kind).replacing("The ", with: "", maxReplacements: 1).filter { $0 != "." }
-      let head = ["## \(title)", "", "The kind `\(kind)`.", ""]
-      let table = ["| in the SDK | here | events | what is different |", "|---|---|---|---|"]
-      return (head + table + all.filter { $0.kind == kind }.map(\.row)).joined(separator: "\n")
-    }.joined(separator: "\n\n") + "\n"
-  }
-
-  private var row: String {
-    func words(_ names: [String]) -> String {
-      names.isEmpty ? "–" : names.map { "`\($0)`" }.joined(separator: ", ")
-    }
-    let cells = [words(names), words(methods), words(events.map(\.rawValue)), difference]
-    return "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"
   }
 }

@@ -33,16 +33,12 @@ struct ExplainVerb: Verb {
   @Flag(help: ArgumentHelp("Print the table of checks in states.md.", visibility: .hidden))
   var checks = false
 
-  @Flag(help: ArgumentHelp("Print the tables of phone-sdk.md.", visibility: .hidden))
-  var sdkCalls = false
-
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run(in context: CommandContext) async throws {
     let document = await Self.document(context)
     if reference { return try context.output.text(ErrorReference(document: document).markdown) }
     if checks { return try context.output.text(CheckEntry.markdown) }
-    if sdkCalls { return try context.output.text(SDKCall.markdown(document)) }
     let topics = Topics(document: document, language: language)
     guard let topic else { return try list(topics, context) }
     let found = topics.named(topic)
