@@ -2,8 +2,8 @@ public import JSONRPC
 public import SDKProtocol
 public import StateStore
 
-/// A kind of SDK: its name, settings, methods and adapters. Adding a kind takes a folder and one line in the list of
-/// kinds.
+/// A kind of SDK: its name, settings, methods and adapters. The list of kinds is made from the files `kind.toml` in
+/// `Contract/SDKKinds`.
 public protocol SDKKind: Sendable {
   /// The kind's name in the protocol and in configuration files, such as `zendesk.chat`.
   var name: KindName { get }
