@@ -70,7 +70,7 @@ import Testing
         script["reply"] = reply
       } else {
         script["status"] = JSON(status)
-        script["body"] = VendorEchoTests.body(call.kind.kind, words)
+        script["body"] = call.kind.refusal("moonlight \(words)")
       }
       try desk.vendor.script(.object(script))
     }
