@@ -38,7 +38,9 @@ struct MoveTests {
       key=/etc/credstore.encrypted/sdkd.key
       rm -f /run/credentials/sdkd.key
       [ ! -e $key ] || systemd-creds decrypt --name=sdkd.key $key /run/credentials/sdkd.key
-      CREDENTIALS_DIRECTORY=/run/credentials sdkd >/dev/null 2>/run/log </dev/null &
+      # Emptied first: the shell in the background may be late, and the former daemon has said the same.
+      : >/run/log
+      CREDENTIALS_DIRECTORY=/run/credentials sdkd >/dev/null 2>>/run/log </dev/null &
       echo $! >/run/pid
       until grep -q 'sdkd: ready' /run/log; do kill -0 $!; sleep 0.05; done
     }
