@@ -119,11 +119,15 @@ def of_kind_method(method):
     return lambda draw: reading(draw, letter) | params
 
 
+def places():
+    """Returns the names of the methods that have a place."""
+    return set(SHARED) | set(CHANGES) | ADMIN
+
+
 def check(contract):
     """Gives each method of a kind a place, and returns what is missing here, or there."""
-    places = set(SHARED) | set(CHANGES) | ADMIN
     for method in contract["methods"]:
-        if "kind" in method["x-sdkd"] and method["name"] not in places:
+        if "kind" in method["x-sdkd"] and method["name"] not in places():
             place = CHANGES if method["x-sdkd"]["ordering"].startswith("write") else SHARED
             place[method["name"]] = of_kind_method(method)
-    return {method["name"] for method in contract["methods"]} ^ (set(SHARED) | set(CHANGES) | ADMIN)
+    return {method["name"] for method in contract["methods"]} ^ places()
