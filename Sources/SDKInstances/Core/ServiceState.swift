@@ -15,7 +15,7 @@ struct ServiceState: Sendable {
   /// one.
   var failedWipe: (cause: LogoutCause, isKnownToVendor: Bool)?
   /// The activity in progress; `nil` without one.
-  var running: RunningActivity?
+  @Rare var running: RunningActivity? = nil
   /// The history of renewals, by which they are spaced out.
   var recovery = RecoveryHistory()
   /// The reservation of the next renewal ahead of time in the schedule of all renewals.
@@ -29,7 +29,7 @@ struct ServiceState: Sendable {
   /// Whether a crash or an outage may have lost the response for which a single-use credential was spent.
   var isInterrupted: Bool
   /// A credential of the owner that was provided in advance. It is used once, instead of a request to the bridge.
-  var provided: CheckedCredential?
+  @Rare var provided: CheckedCredential? = nil
   /// Whether no session has used the present identity yet. A failure of the first session is then announced.
   var isUntried = false
   /// The epoch of the last logout that the vendor accepted.

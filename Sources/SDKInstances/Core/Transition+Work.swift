@@ -93,7 +93,8 @@ extension Transition {
       started = RunningActivity(core.newActivity())
       state.running = started
     }
-    if changesKindState { state.running?.basis = state.identity.kindState }
+    let kindState = state.identity.kindState
+    if changesKindState { state.running?.basis = kindState }
     written.append(work)
   }
 

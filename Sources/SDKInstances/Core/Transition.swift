@@ -122,7 +122,8 @@ struct Transition: StepWriter {
     // A credential that was provided for the wiped user must not sign them in again.
     state.provided = nil
     if input.tellsThatVendorKnows { state.lastSignOut = state.machine.epoch }
-    if case .formerEnded = input { state.running?.beginAnew(from: state.identity) }
+    let identity = state.identity
+    if case .formerEnded = input { state.running?.beginAnew(from: identity) }
   }
 
   /// Applies the parts of an adopted result that are not in the identity: a provided credential, a connection, and what

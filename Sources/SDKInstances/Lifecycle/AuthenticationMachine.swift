@@ -57,7 +57,7 @@ public struct AuthenticationMachine: Sendable, Hashable {
     didSet { if standing == .none || standing == .usable { objection = nil } }
   }
   /// The last refusal of the credential, by the vendor or as an app reported it.
-  var objection: SDKError?
+  @Rare var objection: SDKError? = nil
   /// The activity in progress.
   public internal(set) var activity: Activity = .idle
   /// A number that is raised with every login, logout and wipe.
@@ -70,7 +70,7 @@ public struct AuthenticationMachine: Sendable, Hashable {
   /// believed.
   var isDoubted = false
   /// The vendor's last refusal of a credential that the owner supplied for the renewal in progress.
-  var refusal: SDKError?
+  @Rare var refusal: SDKError? = nil
   /// The number of credentials of the owner that the vendor has refused since it accepted one.
   var refusedAnswers = 0
   /// The policy of the kind.
@@ -164,3 +164,26 @@ extension AuthenticationMachine.Phase {
     }
   }
 }
+
+/// An optional value that is rarely there, stored outside of the type that has it.
+///
+/// A daemon has thousands of instances with nothing in progress and no failure to remember. An optional of 100 bytes
+/// would take these in each of them.
+@propertyWrapper
+enum Rare<Value> {
+  case absent
+  indirect case present(Value)
+
+  init(wrappedValue: Value?) {
+    self = wrappedValue.map { .present($0) } ?? .absent
+  }
+
+  var wrappedValue: Value? {
+    get { if case .present(let value) = self { value } else { nil } }
+    set { self = Rare(wrappedValue: newValue) }
+  }
+}
+
+extension Rare: Sendable where Value: Sendable {}
+extension Rare: Equatable where Value: Equatable {}
+extension Rare: Hashable where Value: Hashable {}

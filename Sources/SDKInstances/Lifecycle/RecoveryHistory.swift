@@ -6,7 +6,7 @@ struct RecoveryHistory: Sendable {
   /// The time at which the last renewal ended.
   var endedAt: Timestamp?
   /// The failure of the last renewal; `nil` after a success.
-  var failure: SDKError?
+  @Rare var failure: SDKError? = nil
   /// The number of consecutive renewals that failed, at most 32. Refusals by the breaker do not count.
   var failures = 0
   /// The time at which this process first saw the credential.
