@@ -335,6 +335,29 @@ import Testing
     #expect(losses.sentences.first?.hasSuffix(" i28, i29 and 3 more.") == true, "\(losses.sentences)")
   }
 
+  @Test("A backup of a former version that the start could not change is not taken for a damaged one")
+  func aFormerVersionIsNoDamage() async throws {
+    let directory = try TemporaryDirectory()
+    try VersionOneState.write(to: directory)
+    let (backups, files) = (directory.state + "/backups", FileManager.default)
+    try files.createDirectory(atPath: backups, withIntermediateDirectories: true)
+    try files.copyItem(atPath: directory.database, toPath: backups + "/one.db")
+    let end = try Obstacle.reader.begin(on: backups + "/one.db", nil)
+    let store = try await open(directory, tuning: quick())
+    try end()
+    _ = try await store.commit(
+      InstanceChange(
+        uuid: VersionOneState.frontDesk, id: try #require(InstanceID("front-desk")), kind: KindName("test.kind"),
+        parts: [.wipe]))
+    #expect(try directory.copies() == ["one.db"])
+    #expect(store.unfinishedBackups.map(\.name) == ["one"])
+    await store.close()
+    let again = try await open(directory, tuning: quick())
+    try await eventually { again.unfinishedBackups.isEmpty && again.health == .ok }
+    #expect(try directory.copies() == ["one.db"])
+    await again.close()
+  }
+
   @Test("A deleted backup ends the removal from it")
   func aDeletedBackupIsNoObstacle() async throws {
     let directory = try TemporaryDirectory()

@@ -99,7 +99,8 @@ struct BackupEditor: Sendable {
   /// Counts the instances of a backup from before schema version 4 and writes its first census.
   private static func takeCensus(_ wrapping: WrappingKey, before3 master: SymmetricKey?, _ db: Database) throws {
     guard let keyring = try StateKeyTable.load(db, wrapping) ?? master.map(Keyring.init(before3:)) else {
-      throw StoreOpenError.corrupt("its keys do not open")
+      // Only a start and a rotation of keys know the former master key.
+      throw StoreOpenError.keyMissing("It is of a former version and could not be changed at the start. Restart sdkd.")
     }
     try CensusTable.write(CensusKeys(keyring.outboxNames), db)
   }
