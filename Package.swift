@@ -62,7 +62,7 @@ func module(
   return [
     target,
     .testTarget(
-      name: "\(name)Tests", dependencies: [.byName(name: name), "Randomness"] + tests, path: "Tests/\(name)",
+      name: "\(name)Tests", dependencies: [.byName(name: name), "Randomness", "Waiting"] + tests, path: "Tests/\(name)",
       resources: resources, swiftSettings: settings),
   ]
 }
@@ -116,7 +116,7 @@ let checks: [Target] =
       path: "Tests/System", swiftSettings: settings),
   ]
 
-/// What several test targets use: a store in memory, and random numbers that repeat.
+/// What several test targets use: a store in memory, random numbers that repeat, and waiting.
 let shared: [Target] =
   fuzzing
   ? []
@@ -126,6 +126,7 @@ let shared: [Target] =
       path: "Tests/Shared/Doubles",
       swiftSettings: settings),
     .target(name: "Randomness", path: "Tests/Shared/Randomness", swiftSettings: settings),
+    .target(name: "Waiting", path: "Tests/Shared/Waiting", swiftSettings: settings),
   ]
 
 let package = Package(

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import SDKProtocol
 import Testing
+import Waiting
 
 @testable import sdkd
 
@@ -19,8 +20,8 @@ import Testing
     #expect(stall.excuses(.milliseconds(900), longWork: nil))
     #expect(stall.excuses(.seconds(60), longWork: .seconds(60)), "a copy of the state")
     #expect(stall.checks.isEmpty)
-    let end = ContinuousClock.now + .seconds(20)
-    while stall.excuses(.seconds(3), longWork: nil), ContinuousClock.now < end {
+    var patience = Patience()
+    while stall.excuses(.seconds(3), longWork: nil), !patience.isOver() {
       try await Task.sleep(for: .milliseconds(5))
     }
     #expect(!stall.excuses(.seconds(3), longWork: nil))

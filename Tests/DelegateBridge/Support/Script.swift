@@ -1,6 +1,7 @@
 import Glibc
 import SDKProtocol
 import Testing
+import Waiting
 
 @testable import DelegateBridge
 
@@ -55,12 +56,12 @@ final class ScriptDirectory: Sendable {
 
 /// Waits until a condition is true. Returns false if it is not true in time.
 func eventually(within limit: Duration = .seconds(20), _ condition: () async -> Bool) async -> Bool {
-  let end = ContinuousClock.now + limit
-  while ContinuousClock.now < end {
-    if await condition() { return true }
+  var patience = Patience(limit)
+  while await !condition() {
+    if patience.isOver() { return false }
     try? await Task.sleep(for: .milliseconds(5))
   }
-  return await condition()
+  return true
 }
 
 /// Whether a process exists and is not merely waiting to be reaped.

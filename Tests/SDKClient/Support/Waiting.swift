@@ -1,15 +1,16 @@
 import Synchronization
+import Waiting
 
 /// The error of a condition that did not hold in time.
 struct NotInTime: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Waits until `condition` holds. Throws `NotInTime` after 20 s, which a healthy machine never needs.
+/// Waits until `condition` holds. Throws `NotInTime` when a `Patience` is over.
 func waitUntil(_ what: String, _ condition: () -> Bool) async throws {
-  let deadline = ContinuousClock.now + .seconds(20)
+  var patience = Patience()
   while !condition() {
-    guard .now < deadline else { throw NotInTime(description: "not in time: \(what)") }
+    guard !patience.isOver() else { throw NotInTime(description: "not in time: \(what)") }
     try await Task.sleep(for: .milliseconds(1))
   }
 }

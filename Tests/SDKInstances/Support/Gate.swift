@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import Waiting
 
 /// A gate that suspends callers until a test opens it. Later callers pass at once.
 final class Gate: Sendable {
@@ -32,13 +33,13 @@ final class Gate: Sendable {
   }
 }
 
-/// Waits until a condition holds. After a minute, records an issue and throws.
+/// Waits until a condition holds. When a `Patience` is over, records an issue and throws.
 func eventually(
   _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ holds: () async -> Bool
 ) async throws {
-  let end = ContinuousClock.now + .seconds(60)
+  var patience = Patience(.seconds(60))
   while await !holds() {
-    guard ContinuousClock.now < end else {
+    guard !patience.isOver() else {
       Issue.record("never: \(what)", sourceLocation: sourceLocation)
       throw CancellationError()
     }

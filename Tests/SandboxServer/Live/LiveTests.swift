@@ -1,6 +1,7 @@
 import Foundation
 import JSONRPC
 import Testing
+import Waiting
 
 @testable import SandboxServer
 
@@ -71,8 +72,8 @@ import Testing
 
   @Test func `A server that nobody refers to any more stops`() async throws {
     let port = try await SandboxServer().start()
-    let end = ContinuousClock.now + .seconds(60)
-    while (try? RawClient(port: port)) != nil, .now < end { try await Task.sleep(for: .milliseconds(5)) }
+    var patience = Patience(.seconds(60))
+    while (try? RawClient(port: port)) != nil, !patience.isOver() { try await Task.sleep(for: .milliseconds(5)) }
     #expect(throws: RawClient.Failure.self) { try RawClient(port: port) }
   }
 

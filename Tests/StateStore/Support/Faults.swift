@@ -1,5 +1,6 @@
 import SQLite
 import Testing
+import Waiting
 
 @testable import StateStore
 
@@ -54,9 +55,9 @@ extension StoreTuning.Moment {
 func eventually(
   sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
 ) async throws {
-  let end = ContinuousClock.now + .seconds(20)
+  var patience = Patience()
   while try await !condition() {
-    guard ContinuousClock.now < end else {
+    guard !patience.isOver() else {
       Issue.record("this never came true", sourceLocation: sourceLocation)
       return
     }

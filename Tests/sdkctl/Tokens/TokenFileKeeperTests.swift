@@ -3,6 +3,7 @@ import Foundation
 import Linux
 import Synchronization
 import Testing
+import Waiting
 
 @testable import sdkctl
 
@@ -34,9 +35,10 @@ import Testing
   }
 
   private func eventually(_ what: String, _ condition: () -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(30)
+    var patience = Patience()
     while !condition() {
-      try #require(ContinuousClock.now < end, "\(what)")
+      let isOver = patience.isOver()
+      try #require(!isOver, "\(what)")
       try await Task.sleep(for: .milliseconds(2))
     }
   }

@@ -1,4 +1,5 @@
 import Testing
+import Waiting
 
 @testable import SDKInstances
 
@@ -9,10 +10,10 @@ enum SocketWait {
     let description: String
   }
 
-  /// Waits until `condition` gives a value. Throws `NotInTime` after 20 s, which a healthy machine never needs.
+  /// Waits until `condition` gives a value. Throws `NotInTime` when a `Patience` is over.
   static func until<R>(_ what: String, _ condition: () async throws -> R?) async throws -> R {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while ContinuousClock.now < deadline {
+    var patience = Patience()
+    while !patience.isOver() {
       if let value = try await condition() { return value }
       try await Task.sleep(for: .milliseconds(1))
     }
