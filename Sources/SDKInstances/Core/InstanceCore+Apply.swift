@@ -66,7 +66,7 @@ extension InstanceCore {
       if let wipe {
         self[service]?.machine.wipeFailed()
         self[service]?.failedWipe = (wipe, isKnownToVendor)
-        effects = [.endDemand] + (self[service]?.dropConnection() ?? [])
+        effects = [.endDemand]
         if isKnownToVendor {
           error.message =
             "The vendor has ended the session, but that could not be stored, and \(id) is locked; make room on the disk "
@@ -74,6 +74,10 @@ extension InstanceCore {
         }
       } else if rests {
         self[service]?.machine.rest()
+      }
+      // A logout in progress kept the connection of a credential that was refused meanwhile.
+      if rests, let state = self[service], !wantsConnection(state) {
+        effects += self[service]?.dropConnection() ?? []
       }
       effects += ended.map { .end($0, .failed(error)) }
       if let login = step.login { effects += undoAtVendor(login) }

@@ -32,6 +32,22 @@ import Testing
     #expect(search.finding?.broken ?? [] == [], "\(search.finding?.path.joined(separator: "\n") ?? "")")
   }
 
+  /// The shortest way to the fault, as `CoreSearch` found it: a report that comes during a logout refuses the
+  /// credential, the connection that is opening then opens, and the failure of the logout can't be stored.
+  @Test("A logout whose failure can't be stored closes the connection of a refused credential")
+  func noConnectionOutlivesItsCredential() throws {
+    var walk = try CoreWalk(AuthenticationPolicy.samples[0])
+    walk.make(.init(kind: .signIn(user: "alice", lifetime: nil, isAwaited: true)))
+    walk.make(.init(kind: .result(of: 0, failure: nil, lifetime: nil)))
+    walk.make(.init(kind: .signOut(isLocal: false)))
+    walk.make(.init(kind: .report))
+    walk.make(.init(kind: .result(of: 0, failure: nil, lifetime: nil)))
+    #expect(walk.core.services.map(\.connection.isOpen) == [true])
+    walk.make(.init(kind: .result(of: 0, failure: SampleErrors.network, lifetime: nil), fails: true))
+    #expect(walk.core.services.map(\.connection.isOpen) == [false])
+    #expect(walk.rules.broken == [])
+  }
+
   @Test("The rules find a planted fault", arguments: CoreFault.allCases)
   func plantedFaultsAreFound(fault: CoreFault) async throws {
     var broken: Set<String> = []
