@@ -374,29 +374,31 @@ import Testing
     await store.close()
   }
 
-  @Test("The journal of a deleted backup is removed with the next wipe and at the next start, and no other file")
-  func anOrphanedJournalIsRemoved() async throws {
+  @Test("SQLite's files beside a deleted backup are removed with the next wipe and at the next start, and no others")
+  func orphansAreRemoved() async throws {
     let directory = try TemporaryDirectory()
     let store = try await open(directory)
     let sample = try Sample()
     _ = try await store.commit(sample.fill)
     _ = try await store.backUp(name: "kept", keep: 3)
     let backups = directory.state + "/backups/"
-    for name in ["gone.db-journal", "gone.txt-journal", ".hidden.db-journal"] {
-      try Data("old key".utf8).write(to: URL(fileURLWithPath: backups + name))
+    let orphans = ["gone.db-journal", "gone.db-shm", "gone.db-wal"]
+    func write(_ names: [String]) throws {
+      for name in names { try Data("old key".utf8).write(to: URL(fileURLWithPath: backups + name)) }
     }
+    try write(orphans + ["gone.txt-journal", "gone.txt-wal", ".hidden.db-journal"])
     try FileManager.default.createDirectory(atPath: backups + "folder.db-journal", withIntermediateDirectories: false)
     // An empty journal undoes nothing.
     try Data().write(to: URL(fileURLWithPath: backups + "kept.db-journal"))
-    let left = [".hidden.db-journal", "folder.db-journal", "gone.txt-journal", "kept.db"]
+    let left = [".hidden.db-journal", "folder.db-journal", "gone.txt-journal", "gone.txt-wal", "kept.db"]
     try BackupFolder(in: store.directory).discardLeftovers()
     #expect(try directory.copies() == left + ["kept.db-journal"])
-    try Data("old key".utf8).write(to: URL(fileURLWithPath: backups + "gone.db-journal"))
+    try write(orphans)
     _ = try await store.commit(sample.change(.wipe))
     #expect(try directory.copies() == left)
     #expect(store.unfinishedBackups.isEmpty)
     await store.close()
-    try Data("old key".utf8).write(to: URL(fileURLWithPath: backups + "gone.db-journal"))
+    try write(orphans)
     let again = try await open(directory)
     #expect(try directory.copies() == left)
     await again.close()

@@ -82,10 +82,10 @@ struct BackupFolder: Sendable {
     for ending in Self.endings { unlink(partial + ending) }
   }
 
-  /// Removes what a crash left and no backup needs: a partial backup, and journals of backups that were deleted since. Makes
-  /// the removal durable. No wipe would destroy the keys in them.
+  /// Removes what a crash left and no backup needs: a partial backup, and SQLite's files beside backups that were deleted
+  /// since. Makes the removal durable. No wipe would destroy the keys in them.
   func discardLeftovers() throws(StoreOpenError) {
-    let left = try names().filter { isPartial($0) || isOrphanedJournal($0) }
+    let left = try names().filter { isPartial($0) || isOrphan($0) }
     for file in left.map({ path + "/" + $0 }) where unlink(file) != 0 && errno != ENOENT {
       throw .unwritable(path: file)
     }
@@ -94,13 +94,15 @@ struct BackupFolder: Sendable {
 
   private func isPartial(_ name: String) -> Bool { Self.endings.contains { path + "/" + name == partial + $0 } }
 
-  /// Returns whether a file is the journal of a backup that is not there.
-  private func isOrphanedJournal(_ name: String) -> Bool {
-    let ending = Self.suffix + "-journal"
-    guard name.hasSuffix(ending), !name.hasPrefix(".") else { return false }
+  /// Returns whether a file is a journal or a log of a backup that is not there, or the index of that log.
+  private func isOrphan(_ name: String) -> Bool {
+    let endings = Self.endings.filter { !$0.isEmpty }
+    guard !name.hasPrefix("."), let ending = endings.first(where: { name.hasSuffix(Self.suffix + $0) }) else {
+      return false
+    }
     var information = stat()
     guard lstat(path + "/" + name, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return false }
-    return lstat(file(String(name.dropLast(ending.count))), &information) != 0 && errno == ENOENT
+    return lstat(path + "/" + String(name.dropLast(ending.count)), &information) != 0 && errno == ENOENT
   }
 
   /// Makes the partial backup durable, sets its time and gives it its name.
@@ -116,6 +118,8 @@ struct BackupFolder: Sendable {
     try synchronize()
   }
 
+  /// Deletes a backup. The database goes first: without its journal or log it would be a wrong backup, while
+  /// `discardLeftovers` removes these after a crash.
   func remove(_ backup: StateBackup) throws(StoreOpenError) {
     let file = file(backup.name)
     for ending in Self.endings where unlink(file + ending) != 0 && errno != ENOENT {
