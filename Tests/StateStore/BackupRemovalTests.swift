@@ -141,6 +141,46 @@ import Testing
     await store.close()
   }
 
+  @Test("A removal that ends after a later one does not replace the backups that the later one names")
+  func anOlderRunReplacesNoNewerOne() async throws {
+    let directory = try TemporaryDirectory()
+    let (runs, gate) = (Seen(0), DispatchSemaphore(value: 0))
+    // A directory in the place of its journal keeps a backup from being read.
+    let journals = ["one", "two"].map { directory.state + "/backups/\($0).db-journal" }
+    var tuning = StoreTuning()
+    // No third run comes.
+    tuning.removalPause = .seconds(3600)
+    tuning.at = { moment, _ in
+      guard moment == .editingCopies else { return }
+      let run = runs.update { count in
+        count += 1
+        return count
+      }
+      if run == 1 {
+        _ = gate.wait(timeout: .now() + 60)
+      } else {
+        try FileManager.default.removeItem(atPath: journals[0])
+        try FileManager.default.createDirectory(atPath: journals[1], withIntermediateDirectories: false)
+      }
+    }
+    let store = try await open(directory, tuning: tuning)
+    let sample = try Sample()
+    _ = try await store.commit(sample.fill)
+    for name in ["one", "two"] { _ = try await store.backUp(name: name, keep: 3) }
+    try FileManager.default.createDirectory(atPath: journals[0], withIntermediateDirectories: false)
+    async let wipe = store.commit(sample.change(.wipe))
+    try await eventually { runs.value == 1 }
+    // The backup makes the second run, and holds the writer's queue, on which the first one ends.
+    async let backup = store.backUp(name: "three", keep: 3)
+    try await eventually { store.longWork != nil }
+    gate.signal()
+    _ = try await (wipe, backup)
+    await store.applyRetention()
+    #expect(runs.value == 2)
+    #expect(store.unfinishedBackups.map(\.name) == ["two"])
+    await store.close()
+  }
+
   @Test("Several backups are changed at the same time, and on no thread of the task pool")
   func threads() throws {
     let directory = try TemporaryDirectory()

@@ -60,9 +60,11 @@ final class RemovalQueue: Sendable {
 
 /// A removal of destroyed keys from all backups.
 struct RemovalRun: Sendable {
+  /// The number of the run. A later run has a higher one.
+  let number: UInt64
   let removals: [Removal]
   /// The number of the last transaction that noted one of the removals.
-  let number: UInt64
+  let transaction: UInt64
   let editor: BackupEditor
   let vault: Vault
   let tuning: StoreTuning

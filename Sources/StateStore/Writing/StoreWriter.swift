@@ -81,7 +81,7 @@ final class StoreWriter: Sendable {
   /// Begins to remove destroyed keys from the backups, unless that is in progress. Afterwards those are answered who
   /// waited when it began.
   private func editBackups() {
-    guard let run = session.value.removalRun else { return reply(to: removals.takeWaiting()) }
+    guard let run = session.value.nextRun() else { return reply(to: removals.takeWaiting()) }
     removals.begin(run) { waiting, left in
       self.queue.async {
         self.session.value.ended(run, left)

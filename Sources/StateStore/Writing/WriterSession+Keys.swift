@@ -10,8 +10,7 @@ extension WriterSession {
     do {
       // A backup that can't be changed now does not prevent another one.
       _ = try settleRemovals()
-      let maker = BackupMaker(
-        folder: folder, database: database, tuning: tuning, pending: removalRun?.removals ?? [])
+      let maker = BackupMaker(folder: folder, database: database, tuning: tuning, pending: openRemovals)
       return .success(try maker.make(name, keep: keep, at: clock()))
     } catch let error as any RPCErrorConvertible {
       return .failure(error)

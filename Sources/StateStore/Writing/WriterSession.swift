@@ -25,6 +25,10 @@ final class WriterSession {
   private var removals: OpenRemovals?
   /// Whether keys from before a restart were read whose removal has not begun.
   private var hasFoundRemovals = false
+  /// The number of the newest removal run.
+  private var newestRun: UInt64 = 0
+  /// The number of the newest removal run that has ended.
+  private var newestEndedRun: UInt64 = 0
   private let retention: @Sendable () -> EventRetention
   private var pruner: EventPruner
   /// The generation that is on disk and not recorded in the file beside the database yet.
@@ -172,19 +176,27 @@ final class WriterSession {
     return hasFoundRemovals
   }
 
-  /// The removal of all keys that the backups may still have; `nil` if they have none.
-  var removalRun: RemovalRun? {
+  /// The destroyed keys that the backups may still have.
+  var openRemovals: [Removal] { removals?.all.removals ?? [] }
+
+  /// Returns the next removal of all keys that the backups may still have; `nil` if they have none.
+  func nextRun() -> RemovalRun? {
     guard let removals, !removals.isEmpty else { return nil }
-    let (all, number) = removals.all
+    let (all, transaction) = removals.all
+    newestRun += 1
     let editor = BackupEditor(folder: folder, committing: { [tuning] in try tuning.at(.editedCopy, nil) })
     return RemovalRun(
-      removals: all, number: number, editor: editor, vault: vault, tuning: tuning, logger: logger)
+      number: newestRun, removals: all, transaction: transaction, editor: editor, vault: vault, tuning: tuning,
+      logger: logger)
   }
 
-  /// Ends a removal, which is repeated later if backups are left.
+  /// Ends a removal, which is repeated later if backups are left. The backups that it has left do not replace those of a
+  /// later run that has ended before it.
   func ended(_ run: RemovalRun, _ left: [UnfinishedBackup]) {
-    if left.isEmpty { removals?.end(upTo: run.number) }
-    let present = removals?.isEmpty == false ? left : []
+    if left.isEmpty { removals?.end(upTo: run.transaction) }
+    let newest = run.number > newestEndedRun ? left : status.unfinishedBackups
+    newestEndedRun = max(newestEndedRun, run.number)
+    let present = removals?.isEmpty == false ? newest : []
     let former = status.set(present)
     for backup in present where !former.contains(where: { $0.name == backup.name }) {
       logger.error(
@@ -200,7 +212,7 @@ final class WriterSession {
   /// changed now.
   func settleRemovals() throws -> [UnfinishedBackup] {
     try readRemovals()
-    guard let run = removalRun else { return [] }
+    guard let run = nextRun() else { return [] }
     let left = run.run()
     ended(run, left)
     return left
