@@ -10,6 +10,8 @@ public struct StateRepair: Sendable, Hashable {
   public var setAside: String
   /// The backup that replaced the database.
   public var backup: StateBackup
+  /// Whether the notes of destroyed keys in the damaged database are lost, so that backups may hold such keys.
+  public var areRemovalsLost: Bool
 
   /// Replaces a damaged database by the newest good backup.
   ///
@@ -34,8 +36,9 @@ public struct StateRepair: Sendable, Hashable {
       }
       // A missing database is set aside as an empty file, so that an operator notices it.
       try replacement.directory.prepareDatabaseFile()
-      try replacement.commit(staged, label: label)
-      return StateRepair(damage: damage, setAside: "state.db.\(label)", backup: backup)
+      let areRemovalsLost = try replacement.commit(staged, label: label)
+      return StateRepair(
+        damage: damage, setAside: "state.db.\(label)", backup: backup, areRemovalsLost: areRemovalsLost)
     }
     throw .corrupt(bad.isEmpty ? damage : "\(damage); none of the backups \(bad.joined(separator: ", ")) opens")
   }

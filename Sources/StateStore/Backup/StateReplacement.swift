@@ -125,8 +125,11 @@ struct StateReplacement {
   }
 
   /// Sets the present database aside as `state.db.LABEL` and moves the staged one into its place.
-  func commit(_ staged: String, label: String) throws(StoreOpenError) {
-    do { try carryRemovals(to: staged) } catch {
+  ///
+  /// - Returns: whether the notes of destroyed keys in the present database are lost.
+  func commit(_ staged: String, label: String) throws(StoreOpenError) -> Bool {
+    let areRemovalsLost: Bool
+    do { areRemovalsLost = try !carryRemovals(to: staged) } catch {
       discard(staged)
       throw .unwritable("\(staged): \(StoreFailure.text(error))")
     }
@@ -138,28 +141,36 @@ struct StateReplacement {
       throw .unwritable("\(directory.database): \(why)")
     }
     try moveIn(staged, label: label)
+    return areRemovalsLost
   }
 
   /// Carries the notes of destroyed keys over from the present database, so that backups that could not be changed yet are
-  /// changed later. Those of a database that is damaged, or that was not closed, are left behind.
-  private func carryRemovals(to staged: String) throws {
-    guard let removals = try? presentRemovals(), !removals.isEmpty else { return }
+  /// changed later.
+  ///
+  /// - Returns: false if the present database can't be read, or the staged one has no table for its notes.
+  private func carryRemovals(to staged: String) throws -> Bool {
+    guard let removals = try? presentRemovals() else { return false }
+    if removals.isEmpty { return true }
     let connection = try StoreConnection.copy(at: staged)
     defer { try? connection.close() }
-    try connection.writeWithoutTransaction { db in
-      guard try StoreSchema.version(of: db) >= StoreSchema.removalVersion else { return }
+    return try connection.writeWithoutTransaction { db in
+      guard try StoreSchema.version(of: db) >= StoreSchema.removalVersion else { return false }
       try db.inTransaction(.immediate) {
         try RemovalTable.carry(removals, db)
         return .commit
       }
+      return true
     }
   }
 
   private func presentRemovals() throws -> [Removal] {
-    guard let connection = try directory.closedConnection() else { return [] }
+    guard Self.exists(directory.database) else { return [] }
+    let connection = try directory.formerConnection()
     defer { try? connection.close() }
     return try connection.read { db in
-      try StoreSchema.version(of: db) >= StoreSchema.removalVersion ? try RemovalTable.all(db) : []
+      let version = try StoreSchema.version(of: db)
+      if version == 0, try !StoreSchema.beginsAnew(db) { throw StoreOpenError.corrupt("it is empty") }
+      return version >= StoreSchema.removalVersion ? try RemovalTable.all(db) : []
     }
   }
 

@@ -26,6 +26,14 @@ public struct StateRestoration: Sendable, Hashable {
   public var damaged: [String] = []
   /// The instances of the backup whose data was destroyed in it since.
   public var losses = BackupLosses()
+  /// Whether the notes of destroyed keys in the former state are lost, so that backups may hold such keys.
+  public var areRemovalsLost = false
+
+  /// The sentences for the operator about lost notes.
+  public static let lostRemovals = """
+    The former state's notes of destroyed keys could not be taken over, so backups may still hold such keys. Make a new \
+    backup with sdkctl backup, then delete the older ones.
+    """
 
   /// Restores a backup. The root key of the present state stays and must open the restored state, which the next
   /// opening checks.
@@ -59,7 +67,7 @@ public struct StateRestoration: Sendable, Hashable {
       result.restored = name
     case .newest: staged = try newest(replacement, &result, label: label, at: time)
     }
-    try replacement.commit(staged, label: label)
+    result.areRemovalsLost = try replacement.commit(staged, label: label)
     if hadState { result.setAside = path + "/state.db." + label }
     return result
   }

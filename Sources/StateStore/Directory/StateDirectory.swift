@@ -90,10 +90,10 @@ final class StateDirectory: Sendable {
     }
   }
 
-  /// Opens the database for reading, without a change of any file; `nil` if there is none or it was not closed.
-  func closedConnection() throws -> DatabaseConnection? {
-    guard try hasDatabase(), try !hasContent(writeAheadLog) else { return nil }
-    return try StoreConnection.immutable(at: database)
+  /// Opens a database that is about to be replaced, for reading. It stays as it is, and so does the write-ahead log that a
+  /// crash has left: SQLite only makes the index of that log.
+  func formerConnection() throws -> DatabaseConnection {
+    try hasContent(writeAheadLog) ? StoreConnection.reader(at: database) : StoreConnection.immutable(at: database)
   }
 
   private func hasContent(_ file: String) throws(StoreOpenError) -> Bool {

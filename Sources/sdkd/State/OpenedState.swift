@@ -99,6 +99,7 @@ struct OpenedState {
         \(repair.backup.name) of \(repair.backup.createdAt) is in its place: what was changed since is lost. Look at it, \
         then delete the file that was set aside.
         """, metadata: ["messageID": "\(JournalMessage.stateRepaired.id)"])
+      if repair.areRemovalsLost { logger.warning("\(StateRestoration.lostRemovals)") }
     } else if let time = meta.copiedAt {
       logger.warning("The state is a backup of \(time) that was restored: what was changed since is lost.")
     }

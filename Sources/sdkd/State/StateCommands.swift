@@ -44,6 +44,7 @@ enum Restoration {
     object["setAside"] = done.setAside.map(JSON.string)
     add("wiped", done.losses.wiped, to: &object)
     add("deleted", done.losses.deleted, to: &object)
+    if done.areRemovalsLost { object["warning"] = .string(StateRestoration.lostRemovals) }
     return .object(object)
   }
 
