@@ -7,6 +7,21 @@ import Testing
 
 /// Removals of destroyed keys from the backups that were not finished when a backup became the state.
 @Suite struct RestoredRemovalTests {
+  /// A part of a change that destroys a key.
+  enum Destruction: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case wipe, deletion, delivery
+
+    var testDescription: String { rawValue }
+
+    var part: InstanceChange.Part {
+      switch self {
+      case .wipe: .wipe
+      case .deletion: .delete
+      case .delivery: .deleteOutbox(id: "entry")
+      }
+    }
+  }
+
   /// Returns a state as a kill after the COMMIT of a change leaves it, and the key that the change has destroyed. The
   /// backups `one` and `two` still have the key, and the note of it is in the write-ahead log only.
   private func killed(
@@ -62,6 +77,25 @@ import Testing
       try await eventually { (try? backups(of: directory, with: key)) == [] }
       await store.close()
     }
+  }
+
+  @Test("A removal that was not finished is made in the restored backup, too", arguments: Destruction.allCases)
+  func theRestoredBackupIsChanged(destruction: Destruction) async throws {
+    let sample = try Sample()
+    let (directory, key) = try await killed(by: destruction.part, sample)
+    _ = try StateRestoration.run(directory: directory.state, from: .named("one"))
+    let restored = try await open(directory)
+    let (loaded, losses) = (try await restored.loaded(sample), restored.meta.losses)
+    switch destruction {
+    case .wipe: #expect(loaded != nil && loaded?.identity == nil && losses.wiped.ids == [sample.id])
+    case .deletion: #expect(loaded == nil && losses.deleted.ids == [sample.id])
+    case .delivery: #expect(loaded?.identity == Sample.identity && loaded?.outbox == [] && losses == BackupLosses())
+    }
+    // Only the state that was set aside keeps the key. The journal of a removal is there for a moment.
+    try await eventually {
+      (try? directory.filesContaining(key).allSatisfy { $0.hasPrefix("state.db.before-restore-") }) == true
+    }
+    await restored.close()
   }
 
   @Test("A restore and a repair say that the notes of destroyed keys are lost if the former state can't be read")

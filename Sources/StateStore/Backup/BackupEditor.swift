@@ -76,7 +76,7 @@ struct BackupEditor: Sendable {
         backup, in: .deferred, if: { db in try removals.contains { try Self.concerns($0, db) } }
       ) { db, version in
         if version < StoreSchema.censusVersion { try Self.takeCensus(vault.wrapping, before3: nil, db) }
-        for removal in removals where try Self.concerns(removal, db) { try Self.remove(removal, vault, db) }
+        try Self.remove(removals, from: db, vault)
       }
     } catch  where StoreFailure.isDamage(error) {
       try folder.remove(backup)
@@ -86,6 +86,11 @@ struct BackupEditor: Sendable {
         not be removed from it. Make a new one: sdkctl backup.
         """)
     }
+  }
+
+  /// Destroys keys in a backup that is open.
+  static func remove(_ removals: [Removal], from db: Database, _ vault: Vault) throws {
+    for removal in removals where try concerns(removal, db) { try remove(removal, vault, db) }
   }
 
   /// Returns whether a backup may hold a destroyed key. Its row of a wiped instance has another storage epoch than the

@@ -72,11 +72,19 @@ public typealias Withholding = @Sendable (_ definition: JSON, _ identity: JSON) 
 /// The conversion of a restored backup into a new state. It is made once, in the transaction that first opens the
 /// backup as the state.
 enum RestoredCopy {
-  /// Gives every instance a new data key, a higher epoch, and a storage epoch that no client has seen.
+  /// Destroys what the notes of the replaced state name. Then gives every instance a new data key, a higher epoch, and a
+  /// storage epoch that no client has seen.
   ///
   /// An instance whose storage does not open keeps its data key and its storage. Its credentials are withheld all the
   /// same. An instance that does not open itself stays as it is and is quarantined later.
-  static func settle(_ vault: Vault, _ withhold: Withholding, at time: Timestamp, _ db: Database) throws {
+  ///
+  /// - Returns: the instances whose data was destroyed in the backup.
+  static func settle(
+    _ vault: Vault, _ withhold: Withholding, at time: Timestamp, _ db: Database
+  ) throws -> BackupLosses {
+    // A removal that was not finished may not have reached this backup. Its own notes concern other backups only.
+    try BackupEditor.remove(RemovalTable.all(db), from: db, vault)
+    let losses = try BackupLosses(of: db)
     let state = try StateLoader.load(db, vault: vault).state
     let storage = StorageReader(vault: vault)
     // Far more than the wipes of a state, so that storage epochs of several backups of one state do not collide.
@@ -101,6 +109,7 @@ enum RestoredCopy {
     }
     try MetaTable.setCopied(nil, db)
     try MetaTable.forgetLosses(db)
+    return losses
   }
 
   private static func values(

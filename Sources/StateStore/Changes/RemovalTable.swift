@@ -14,13 +14,13 @@ struct Removal: Sendable {
   let tag: Data?
   /// The storage epoch of the instance after its wipe; `nil` if the instance was deleted.
   let storageEpoch: UInt64?
-  /// Whether the key was destroyed before the state was restored from a backup. Then only backups from before the wipe are
+  /// Whether the key was destroyed before the state was restored from a backup. Then only backups from before a wipe are
   /// concerned: a later one may have a key of the instance that was never destroyed.
   var isFormer = false
 
-  /// For a former key, the storage epoch takes the place of the tag.
+  /// For a former key, the storage epoch takes the place of the tag. The highest one stands for a deletion.
   var key: Key {
-    Key(uuid: uuid, tag: isFormer ? Data((storageEpoch ?? 0).bigEndianBytes) : tag ?? Data())
+    Key(uuid: uuid, tag: isFormer ? Data((storageEpoch ?? .max).bigEndianBytes) : tag ?? Data())
   }
 
   /// The length of the tag in the note of a former key. Other tags are empty or longer.
@@ -28,7 +28,7 @@ struct Removal: Sendable {
 
   /// The same removal in a state that is restored from a backup.
   fileprivate var former: Removal {
-    guard tag == nil, storageEpoch != nil else { return self }
+    guard tag == nil else { return self }
     return Removal(uuid: uuid, tag: nil, storageEpoch: storageEpoch, isFormer: true)
   }
 }
@@ -73,8 +73,9 @@ enum RemovalTable {
     return rows.compactMap { row in
       guard let uuid = row.text(0), let tag = row.data(1) else { return nil }
       if tag.count == Removal.formerBytes {
+        let epoch = UInt64(bigEndianBytes: tag)
         return Removal(
-          uuid: InstanceUUID(uuid), tag: nil, storageEpoch: UInt64(bigEndianBytes: tag), isFormer: true)
+          uuid: InstanceUUID(uuid), tag: nil, storageEpoch: epoch == .max ? nil : epoch, isFormer: true)
       }
       return Removal(uuid: InstanceUUID(uuid), tag: tag.isEmpty ? nil : tag, storageEpoch: row.unsigned(2))
     }

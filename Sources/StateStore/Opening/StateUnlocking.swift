@@ -125,8 +125,7 @@ struct StateUnlocking {
     let vault = try Vault(
       master: master, root: roots.target, keyring: keyring(known, master, db), stateID: stateID)
     let notice = try compare(db, vault, version: version, isOutdated: isOutdated)
-    let losses = try isCopy ? BackupLosses(of: db) : BackupLosses()
-    if isCopy { try RestoredCopy.settle(vault, withhold, at: time, db) }
+    let losses = try isCopy ? RestoredCopy.settle(vault, withhold, at: time, db) : BackupLosses()
     let areGapsDamaged = try GapTable.repair(db, vault.censusKeys, at: time)
     var opened = Opened(
       connection: connection, vault: vault, master: master, stateID: stateID,
