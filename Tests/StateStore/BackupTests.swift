@@ -27,7 +27,7 @@ import Testing
     let destroyed = keys.filter { !present.contains($0) }
     #expect(destroyed.count == 4)
     for key in destroyed { #expect(try directory.filesContaining(key) == []) }
-    // The backup still has the state of the time when it was made.
+    // The removals have kept the time of the backup.
     #expect(store.backups.map(\.createdAt) == [copy.createdAt])
     let epoch = try await store.loaded(kept)?.clientStorageEpoch
     await store.close()
@@ -162,7 +162,7 @@ import Testing
     let destroyed = try #require(keys.first { !present.contains($0) })
     for _ in 0..<3 { _ = try await store.commit(other.change(.putValue(key: "draft", value: "x", limit: 100))) }
     #expect(try directory.filesContaining(destroyed) == ["backups/copy.db"], "the wipe can't be done yet")
-    // A second wipe that comes meanwhile is removed too.
+    // The next removal is for a second wipe, which comes meanwhile.
     async let second = store.commit(other.change(.wipe))
     gate.signal()
     #expect(await ended.first { _ in true } == true)
