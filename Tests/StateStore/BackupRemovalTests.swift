@@ -398,6 +398,29 @@ import Testing
     await again.close()
   }
 
+  @Test("A backup that still lies under a former master key loses the user, and not the instance")
+  func aFormerMasterKey() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await open(directory, tuning: quick())
+    let sample = try Sample()
+    _ = try await store.commit(sample.fill)
+    _ = try await store.backUp(name: "one", keep: 3)
+    let end = try Obstacle.journalThatCantBeRead.begin(on: directory.state + "/backups/one.db", nil)
+    #expect(await reason { _ = try await store.rotateKey() } == .storeUnavailable)
+    try end()
+    _ = try await store.commit(sample.change(.wipe))
+    #expect(store.unfinishedBackups.map(\.name) == ["one"])
+    #expect(store.unfinishedBackups.first?.problem.contains("former master key") == true)
+    await store.close()
+    // The start rewraps the backup, and another backup first waits for the removal.
+    let again = try await open(directory, tuning: quick())
+    _ = try await again.backUp(name: "two", keep: 3)
+    #expect(again.unfinishedBackups.isEmpty)
+    await again.close()
+    let losses = try StateRestoration.run(directory: directory.state, from: .named("one")).losses
+    #expect(losses.wiped.ids == [sample.id] && losses.deleted.count == 0)
+  }
+
   @Test("A deleted backup ends the removal from it")
   func aDeletedBackupIsNoObstacle() async throws {
     let directory = try TemporaryDirectory()

@@ -129,10 +129,19 @@ struct BackupEditor: Sendable {
         return
       } catch is SDKError {
         // The instance does not open, so it can't be wiped and is deleted instead.
+        try checkMaster(vault, db)
       }
     }
     _ = try InstanceTable.delete(uuid, vault: vault, db)
     try MetaTable.note(.deletion, of: uuid, id: row.id, db)
+  }
+
+  /// Throws if no instance of a backup opens, because its keys lie under a former master key.
+  private static func checkMaster(_ vault: Vault, _ db: Database) throws {
+    guard (try? StateKeyTable.load(db, vault.wrapping)) != nil else {
+      // Only a start and a rotation of keys know the former master key.
+      throw StoreOpenError.keyMissing("Its keys lie under a former master key. Restart sdkd.")
+    }
   }
 
   /// Rewraps all backups under the current master key and the first of `roots`.
