@@ -129,6 +129,8 @@ import Testing
     // The journal of the second removal is there for a moment.
     try await eventually { (try? left.filesContaining(destroyed)) == [] }
     await again.close()
+    // The first removal has changed the time of the file.
+    #expect(again.backups.map(\.createdAt) == [TestClock().now])
     #expect(try left.copies() == ["copy.db"])
     try left.restore("copy")
     let restored = try await open(left)

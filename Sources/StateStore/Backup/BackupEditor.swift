@@ -162,9 +162,12 @@ struct BackupEditor: Sendable {
     let path = folder.file(backup.name)
     let connection = try StoreConnection.copy(at: path)
     // Opening a file that was copied by hand changes its journal mode, so its time is restored afterwards.
-    defer { folder.setTime(of: path, to: backup.createdAt) }
+    var time = backup.createdAt
+    defer { folder.setTime(of: path, to: time) }
     let isUpToDate = try connection.read { db in
-      guard try StoreSchema.version(of: db) == StoreSchema.version,
+      let version = try StoreSchema.version(of: db)
+      if version > 0 { time = try MetaTable.copied(db) ?? time }
+      guard version == StoreSchema.version,
         let unlocked = try MetaTable.unlock(db, roots: roots)
       else { return false }
       return unlocked.root == 0 && unlocked.master == master
@@ -181,9 +184,10 @@ struct BackupEditor: Sendable {
     }
   }
 
-  /// Migrates a backup to the current schema and changes it with `body`, in one transaction. The file keeps its time.
-  /// `body` gets the schema version from before the migration. A backup for which `isConcerned` is false stays
-  /// unchanged.
+  /// Migrates a backup to the current schema and changes it with `body`, in one transaction. `body` gets the schema version
+  /// from before the migration. A backup for which `isConcerned` is false stays unchanged.
+  ///
+  /// The file gets the time in the backup. Its own time may be that of an earlier change, which a crash has interrupted.
   ///
   /// - Parameters:
   ///   - patience: the seconds to wait for other programs that use the backup.
@@ -194,9 +198,10 @@ struct BackupEditor: Sendable {
   ) throws {
     let path = folder.file(backup.name)
     let connection = try StoreConnection.copy(at: path, patience: patience)
+    var time = backup.createdAt
     defer {
       try? connection.close()
-      folder.setTime(of: path, to: backup.createdAt)
+      folder.setTime(of: path, to: time)
     }
     try connection.writeWithoutTransaction { db in
       // A single transaction: every read outside a transaction would lock the file and look for a journal again.
@@ -204,6 +209,7 @@ struct BackupEditor: Sendable {
         try StoreSchema.compare(db)
         let version = try StoreSchema.version(of: db)
         guard version > 0 else { throw StoreOpenError.corrupt("it is empty") }
+        time = try MetaTable.copied(db) ?? time
         guard try isConcerned(db) else { return .rollback }
         try StoreSchema.migrate(db, from: version)
         try body(db, version)

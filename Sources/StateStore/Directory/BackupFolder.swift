@@ -130,8 +130,10 @@ struct BackupFolder: Sendable {
 
   func setTime(of file: String, to time: Timestamp) {
     let seconds = time.secondsSince1970.rounded(.down)
+    // A damaged backup can contain any number.
+    guard let whole = Int(exactly: seconds) else { return }
     let stamp = timespec(
-      tv_sec: Int(seconds), tv_nsec: Int(((time.secondsSince1970 - seconds) * 1_000_000_000).rounded(.down)))
+      tv_sec: whole, tv_nsec: Int(((time.secondsSince1970 - seconds) * 1_000_000_000).rounded(.down)))
     var times = (stamp, stamp)
     withUnsafePointer(to: &times) { pair in
       pair.withMemoryRebound(to: timespec.self, capacity: 2) { _ = utimensat(AT_FDCWD, file, $0, 0) }
