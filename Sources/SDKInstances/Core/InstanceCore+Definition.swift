@@ -16,10 +16,11 @@ extension InstanceCore {
   /// Applies a changed definition. If it names another backend, the identity is wiped and logins in progress fail. If
   /// it removes a service with a user, storage and that service's identity are wiped; the other services keep theirs.
   mutating func redefine(_ new: NewDefinition, context: (String?) -> StepContext) throws -> Step {
-    let now = context(nil).now
-    let former = self
+    let (now, former) = (context(nil).now, self)
     var step = Step()
-    services = services(for: new.adapter, keeping: !new.isOtherBackend, now)
+    // Higher than every epoch in which work began, durable or not, also of services that end now and may come back.
+    let epoch = services.map(\.machine.epoch).reduce(durableEpoch, max) + 1
+    services = services(for: new.adapter, keeping: !new.isOtherBackend, epoch: epoch, now)
     let kept = Set(services.map(\.service)).intersection(former.services.map(\.service))
     let ended = former.services.filter { new.isOtherBackend || !kept.contains($0.service) }
     let wiped = ended.filter { !$0.identity.isNobody || $0.machine.hasFailedWipe }
@@ -35,8 +36,8 @@ extension InstanceCore {
       change.parts.append(.identify(try storedIdentities()))
     }
     if isReset {
-      durableEpoch += 1
-      change.parts.append(.raiseEpoch(to: durableEpoch))
+      durableEpoch = epoch
+      change.parts.append(.raiseEpoch(to: epoch))
     }
     let remaining = deliveries + ended.flatMap { former.cleanup(after: $0, now) }
     for state in ended where state.identity.user != .none && !state.identity.isNobody {
@@ -92,10 +93,10 @@ extension InstanceCore {
     SDKError(.state, .superseded, "The instance has another backend now; log in again.", instance: id)
   }
 
-  /// Returns the services of a changed definition: the present ones that it keeps, and new ones.
-  private func services(for adapter: any SDKAdapter, keeping: Bool, _ now: Timestamp) -> [ServiceState] {
-    // Higher than every epoch in which present work began, durable or not.
-    let epoch = services.map(\.machine.epoch).reduce(durableEpoch, max) + 1
+  /// Returns the services of a changed definition: the present ones that it keeps, and new ones, which begin at `epoch`.
+  private func services(
+    for adapter: any SDKAdapter, keeping: Bool, epoch: UInt64, _ now: Timestamp
+  ) -> [ServiceState] {
     let fresh = ServiceState.all(of: adapter.traits, epoch: epoch, now: now) { _ in nil }
     return fresh.map { new in
       guard let present = self[new.service] else { return new }

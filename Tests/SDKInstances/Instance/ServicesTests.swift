@@ -16,6 +16,24 @@ struct ServicesTests {
     }
   }
 
+  /// Begins a login without waiting for the vendor.
+  private func begin(
+    _ desk: HostedInstance, _ token: Secret, on service: String
+  ) async throws -> HostedInstance.PendingSignIn {
+    try await desk.beginSignIn(
+      service: service,
+      offering: { (adapter: FakeAdapter, _, _) in try adapter.check(token, now: desk.wallClock.now()) })
+  }
+
+  private func set(_ services: [String], of desk: HostedInstance, in world: World) async throws {
+    try await desk.redefine { current in
+      var next = current
+      next.settings["services"] = JSON.array(services.map(JSON.string))
+      return .init(
+        definition: next, adapter: try world.host.adapter(for: next, uuid: desk.uuid), isOtherBackend: false)
+    }
+  }
+
   @Test func `Each service has its own user, token and state`() async throws {
     try await World.run { world in
       let desk = try await world.instance(settings: Self.services)
@@ -98,12 +116,7 @@ struct ServicesTests {
       let kept = try await desk.registerPush(service: "chat", fcm("device-2"))
       try await desk.store("hers", for: "note", epoch: nil)
       let epoch = desk.shape(secretSettings: [], isAdmin: true, conceals: false).storageEpoch
-      try await desk.redefine { current in
-        var next = current
-        next.settings["services"] = ["chat"]
-        return .init(
-          definition: next, adapter: try world.host.adapter(for: next, uuid: desk.uuid), isOtherBackend: false)
-      }
+      try await set(["chat"], of: desk, in: world)
       #expect(try await desk.token().token == "bob#1")
       let gone = await reason { _ = try await desk.token(service: "cases", minTTL: 0, timeout: nil, http: false) }
       #expect(gone == "invalidParams")
@@ -126,14 +139,33 @@ struct ServicesTests {
       let desk = try await world.instance(settings: Self.services)
       try await signIn(desk, "bob#1", on: "chat")
       try await desk.store("his", for: "note", epoch: nil)
-      try await desk.redefine { current in
-        var next = current
-        next.settings["services"] = ["chat"]
-        return .init(
-          definition: next, adapter: try world.host.adapter(for: next, uuid: desk.uuid), isOtherBackend: false)
-      }
+      try await set(["chat"], of: desk, in: world)
       #expect(try await desk.storedValue("note", epoch: nil).value == "his")
       #expect(try await world.count(.identityWiped) == 0)
+    }
+  }
+
+  @Test func `A late login on a service that was taken away is no login there, also if the service is back`()
+    async throws
+  {
+    try await World.run { world in
+      let desk = try await world.instance(settings: Self.services)
+      // Each login supersedes the one before, and none of them is stored.
+      var late: [Gate] = []
+      for (number, name) in ["alice", "bob", "carol"].enumerated() {
+        late.append(world.vendor.hold(.signIn))
+        _ = try await begin(desk, Secret("\(name)#1"), on: "cases")
+        try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == number + 1 }
+      }
+      try await set(["chat"], of: desk, in: world)
+      try await set(["cases", "chat"], of: desk, in: world)
+      let gate = world.vendor.hold(.signIn)
+      let login = try await begin(desk, "dave#1", on: "cases")
+      for gate in late { gate.open() }
+      try await eventually("the late logins are undone") { world.vendor.count(.signOut) == 3 }
+      #expect(try desk.user(of: "cases") == .none)
+      gate.open()
+      #expect(try await desk.finish(login).user.externalId == "dave")
     }
   }
 }
