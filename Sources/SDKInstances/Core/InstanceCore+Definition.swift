@@ -17,7 +17,6 @@ extension InstanceCore {
   /// it removes a service with a user, storage and that service's identity are wiped; the other services keep theirs.
   mutating func redefine(_ new: NewDefinition, context: (String?) -> StepContext) throws -> Step {
     let (now, former) = (context(nil).now, self)
-    var step = Step()
     // Higher than every epoch in which work began, durable or not, also of services that end now and may come back.
     let epoch = services.map(\.machine.epoch).reduce(durableEpoch, max) + 1
     services = services(for: new.adapter, keeping: !new.isOtherBackend, epoch: epoch, now)
@@ -35,6 +34,7 @@ extension InstanceCore {
     if isReset || new.adapter.traits.persistsIdentity != former.adapter.traits.persistsIdentity {
       change.parts.append(.identify(try storedIdentities()))
     }
+    if new.isOtherBackend { backendEpoch = epoch }
     if isReset {
       durableEpoch = epoch
       change.parts.append(.raiseEpoch(to: epoch))
@@ -59,7 +59,7 @@ extension InstanceCore {
       change.events.append(.init(.identityWiped, service: service))
     }
     change.events.append(.init(.instanceUpdated, data: changes))
-    step.change = change
+    var step = Step(change: change)
     if !dropped.isEmpty { step.add(.logDropped(dropped), on: nil) }
     for state in ended {
       step.effects += former.ending(state, with: new.isOtherBackend ? otherBackend : superseded)

@@ -71,7 +71,7 @@ extension InstanceCore {
   ) -> Step {
     let keys = adapter.sessionKeys(of: unused)
     guard !isDeleted, let state = self[service],
-      !state.hasBackend(of: origin) || !services.contains(where: { isInUse(keys, on: $0) }),
+      !hasBackend(of: origin) || !services.contains(where: { isInUse(keys, on: $0) }),
       let cleanup = (origin?.adapter ?? adapter).capabilities.cleanup
     else { return Step() }
     var left = cleanup.farewell(to: unused, pushes: [], isInformed: false, now: context.now)
@@ -81,7 +81,7 @@ extension InstanceCore {
     guard !left.isEmpty, deliveries.count + left.count <= StoredOutboxEntry.maximumCount else { return Step() }
     left = left.map { delivery in
       var delivery = delivery.of(service)
-      delivery.isOfFormerBackend = state.hasBackend(of: origin) ? nil : true
+      delivery.isOfFormerBackend = hasBackend(of: origin) ? nil : true
       delivery.nextAttemptAt = context.now + delivery.pause(random: context.random)
       return delivery
     }

@@ -31,6 +31,8 @@ struct InstanceCore: Sendable {
   var delivering: Set<String> = []
   /// The epoch on disk. A change that expects another one fails.
   var durableEpoch: UInt64
+  /// The first epoch with the present backend. A request of an earlier epoch went to another one.
+  var backendEpoch: UInt64
   /// The number of wipes, which storage and apps see as the storage epoch.
   var storageEpoch: UInt64
   var isDeleted = false
@@ -50,7 +52,7 @@ struct InstanceCore: Sendable {
     self.definition = definition
     self.adapter = adapter
     self.provider = provider
-    durableEpoch = stored.epoch
+    (durableEpoch, backendEpoch) = (stored.epoch, stored.epoch)
     storageEpoch = stored.storageEpoch
     pushes = try stored.pushes.map { try JSONValueDecoder.decode(PushRecord.self, from: $0.value) }
     deliveries = stored.outbox.compactMap { try? JSONValueDecoder.decode(Delivery.self, from: $0.value) }
@@ -143,6 +145,9 @@ struct InstanceCore: Sendable {
       itself: adapter.capabilities.renewal?.renewsItself(state.identity) ?? false,
       bridge: state.provided != nil || hasOwner && adapter.mayAsk(for: state.identity))
   }
+
+  /// Whether a request went to the present backend.
+  func hasBackend(of origin: SignedIn.Origin?) -> Bool { origin.map { $0.epoch >= backendEpoch } ?? true }
 
   /// Whether a connection is kept for a service's identity.
   func keepsConnection(_ state: ServiceState) -> Bool {

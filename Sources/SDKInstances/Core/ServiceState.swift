@@ -7,9 +7,6 @@ struct ServiceState: Sendable {
   var machine: AuthenticationMachine
   /// The epoch of `machine` that is stored already. The next change raises the epoch on disk by the difference.
   var storedEpoch: UInt64
-  /// The first epoch with the present backend. A request of an earlier epoch went to another backend, or was for a
-  /// service that was removed since.
-  let firstEpoch: UInt64
   var identity: IdentityRecord
   /// The cause of the last wipe that could not be stored, and whether the vendor has ended the session; `nil` without
   /// one.
@@ -41,7 +38,6 @@ struct ServiceState: Sendable {
     self.service = service
     self.identity = identity
     storedEpoch = epoch
-    firstEpoch = epoch
     isInterrupted = identity.isSpending == true
     recovery.since = now
     machine = AuthenticationMachine(
@@ -100,9 +96,6 @@ struct ServiceState: Sendable {
 
   /// Whether the vendor got or is getting a logout after a request of this epoch had begun.
   func hasSignedOut(since epoch: UInt64) -> Bool { epoch < lastSignOut || machine.isSigningOut }
-
-  /// Whether a request went to the present backend.
-  func hasBackend(of origin: SignedIn.Origin?) -> Bool { origin.map { $0.epoch >= firstEpoch } ?? true }
 
   /// Whether the credential has expired by the vendor's clock.
   func hasExpired(_ context: StepContext) -> Bool { identity.credential?.hasExpired(at: context.vendorNow) == true }

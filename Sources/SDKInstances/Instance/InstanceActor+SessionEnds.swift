@@ -34,7 +34,7 @@ extension InstanceActor {
     of unused: IdentityRecord, from origin: SignedIn.Origin?, on service: String?
   ) async -> Promise<Void>? {
     let keys = core.adapter.sessionKeys(of: unused)
-    while !core.isDeleted, core[service]?.hasBackend(of: origin) == true {
+    while !core.isDeleted, core.hasBackend(of: origin) {
       // A logout in progress may have reached the vendor before this login.
       let leaving = core.services.first { $0.machine.isSigningOut && core.isInUse(keys, on: $0) }
       if core.services.contains(where: { core.isInUse(keys, on: $0) && !$0.machine.isSigningOut }) { return nil }

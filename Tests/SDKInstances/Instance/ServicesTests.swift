@@ -168,4 +168,22 @@ struct ServicesTests {
       #expect(try await desk.finish(login).user.externalId == "dave")
     }
   }
+
+  @Test func `A late login is not undone if its user has signed in since on the service that is back`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: Self.services)
+      let gate = world.vendor.hold(.signIn)
+      let late = try await begin(desk, "alice#1", on: "cases")
+      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 1 }
+      try await set(["chat"], of: desk, in: world)
+      try await set(["cases", "chat"], of: desk, in: world)
+      #expect(await reason { _ = try await desk.finish(late) } == "superseded")
+      try await signIn(desk, "alice#2", on: "cases")
+      gate.open()
+      try await eventually("the late login has ended") { await desk.actor.logins["cases"] == 0 }
+      // Undoing it would end the session that the user has now.
+      #expect(world.vendor.count(.signOut) == 0)
+      #expect(try await desk.token().token == "alice#2")
+    }
+  }
 }
