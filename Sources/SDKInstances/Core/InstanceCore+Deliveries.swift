@@ -70,14 +70,13 @@ extension InstanceCore {
     of unused: IdentityRecord, from origin: SignedIn.Origin?, on service: String?, _ context: StepContext
   ) -> Step {
     let keys = adapter.sessionKeys(of: unused)
-    guard !isDeleted, let state = self[service],
-      !hasBackend(of: origin) || !services.contains(where: { isInUse(keys, on: $0) }),
+    guard !isDeleted, !hasBackend(of: origin) || !services.contains(where: { isInUse(keys, on: $0) }),
       let cleanup = (origin?.adapter ?? adapter).capabilities.cleanup
     else { return Step() }
     var left = cleanup.farewell(to: unused, pushes: [], isInformed: false, now: context.now)
     if let logout = cleanup.logout(ofReplaced: unused, now: context.now) { left.append(logout) }
     // A delivery with `endsAtSignIn` would affect a user who has signed in meanwhile.
-    left.removeAll { $0.endsAtSignIn == true && state.machine.hasIdentity }
+    left.removeAll { $0.endsAtSignIn == true && self[service]?.machine.hasIdentity == true }
     guard !left.isEmpty, deliveries.count + left.count <= StoredOutboxEntry.maximumCount else { return Step() }
     left = left.map { delivery in
       var delivery = delivery.of(service)

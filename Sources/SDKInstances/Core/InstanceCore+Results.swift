@@ -22,12 +22,11 @@ extension InstanceCore {
   // MARK: Logins
 
   /// Applies the result of a login that the adapter has completed or prepared. One that can't be stored, or that ends
-  /// after the instance was deleted, is undone at the vendor.
+  /// after the instance was deleted or the service removed, is undone at the vendor.
   mutating func signedIn(
     _ result: SignedIn, epoch: UInt64, on service: String?, _ context: StepContext
   ) -> Step {
-    guard let state = self[service] else { return abandoning(result, on: service) }
-    guard !isDeleted else { return Step(undoAtVendor(result), on: service) }
+    guard !isDeleted, let state = self[service] else { return Step(undoAtVendor(result), on: service) }
     if result.prepared == nil, result.isTold { self[service]?.outageToldAt = nil }
     if epoch == state.machine.epoch {
       self[service]?.recovery.random = context.random
@@ -164,18 +163,18 @@ extension InstanceCore {
       .itselfRefused(epoch: epoch, error, means: means(state, context), isFinal: isFinal), on: service, context)
   }
 
-  /// Applies the success of a renewal, by the SDK itself or with an offered credential. If the identity has changed
-  /// meanwhile, the result is not used, and one that is irreplaceable is undone at the vendor.
+  /// Applies the success of a renewal, by the SDK itself or with an offered credential. If the identity has changed or
+  /// the service was removed meanwhile, the result is not used, and one that is irreplaceable is undone at the vendor.
   mutating func renewed(
     _ result: SignedIn, byItself: Bool, epoch: UInt64, on service: String?, _ context: StepContext
   ) -> Step {
-    guard !isDeleted, var state = self[service] else { return abandoning(result, on: service) }
-    guard epoch == state.machine.epoch else {
+    guard var state = self[service], epoch == state.machine.epoch else {
       // The identity is gone: without `undoAtVendor`, the vendor's grant would stay valid, or the user online.
-      let isOnline = result.connection != nil && state.hasSignedOut(since: epoch)
+      let isOnline = result.connection != nil && self[service]?.hasSignedOut(since: epoch) != false
       guard result.isIrreplaceable || result.isUndoneIfLate || isOnline else { return abandoning(result, on: service) }
       return Step(undoAtVendor(result), on: service)
     }
+    guard !isDeleted else { return abandoning(result, on: service) }
     state.outageToldAt = nil
     state.recovery.random = context.random
     state.isVerified = true

@@ -44,6 +44,9 @@ extension InstanceActor {
     case .abandonLate(let delivery):
       let work = DeliveryWork(instance: self, adapter: core.adapter, delivery: delivery)
       environment.operations.start { await work.abandonLate() }
+    case .undoAtVendor(let result, let logsOut):
+      let work = UndoWork(instance: self, adapter: result.origin?.adapter ?? core.adapter, service: service)
+      startLogin(on: service) { await work.undo(result, logsOut: logsOut) }
     default:
       guard let state = core[service] else { return }
       beginWork(effect, ServiceWork(instance: self, adapter: core.adapter, state: state))
@@ -87,12 +90,10 @@ extension InstanceActor {
         await work.verify(offered, isProvided: isProvided)
       }
     case .probe(let credential): operations.start { await work.probe(credential) }
-    case .undoAtVendor(let result, let logsOut):
-      startLogin(on: service) { await work.undoAtVendor(result, logsOut: logsOut) }
     // No work of a service, so that `begin` has begun it. Listed, so that the compiler asks where a new effect begins.
     case .end, .supersede, .endDemand, .resetBreaker, .judgeAnswer, .log, .logAbandoned, .logDropped, .logConnection,
-      .renewalEnded, .release, .closeConnection, .listen, .abandon, .distrustClock, .restorePushes, .deliver,
-      .abandonLate:
+      .renewalEnded, .release, .undoAtVendor, .closeConnection, .listen, .abandon, .distrustClock, .restorePushes,
+      .deliver, .abandonLate:
       break
     }
   }

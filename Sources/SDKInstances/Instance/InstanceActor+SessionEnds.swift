@@ -30,9 +30,7 @@ extension InstanceActor {
   ///
   /// - Returns: the promise to resolve when the request has ended; `nil` if the session is in use by then, and must not
   ///   be ended.
-  func beginUndo(
-    of unused: IdentityRecord, from origin: SignedIn.Origin?, on service: String?
-  ) async -> Promise<Void>? {
+  func beginUndo(of unused: IdentityRecord, from origin: SignedIn.Origin?) async -> Promise<Void>? {
     let keys = core.adapter.sessionKeys(of: unused)
     while !core.isDeleted, core.hasBackend(of: origin) {
       // A logout in progress may have reached the vendor before this login.

@@ -111,29 +111,6 @@ struct ServiceWork: Sendable {
     return present?.epoch == epoch && present?.standing == AuthenticationMachine.Standing.none ? nil : error
   }
 
-  /// Undoes a login, or the creation of an anonymous user, that is not used, because its result came too late or could
-  /// not be stored: logs the user out and closes the connection. If the vendor can't be reached, the instance adds
-  /// cleanup deliveries instead.
-  func undoAtVendor(_ result: SignedIn, logsOut: Bool) async {
-    let unused = IdentityRecord(
-      phase: .authenticated, user: result.user, credential: result.credential, kindState: result.kindState)
-    if logsOut, let end = await instance.beginUndo(of: unused, from: result.origin, on: service) {
-      defer { end.resolve(.success(())) }
-      do throws(SDKError) {
-        let former = result.origin?.adapter ?? adapter
-        try await former.signOut(result.credential, of: unused, on: result.connection)
-        instance.logger.notice("A login that is not used was undone at the vendor.")
-      } catch {
-        instance.logger.warning("A login that is not used could not be undone at the vendor: \(error.message)")
-        if error.refusingIfClientError.origin == .unreachable {
-          await instance.step(service) { $0.leaveCleanup(of: unused, from: result.origin, on: service, $1) }
-        }
-      }
-    }
-    await result.connection?.close()
-    await instance.restorePush(on: service)
-  }
-
   // MARK: Renewals and probes
 
   func offer(_ credential: CheckedCredential) async {
@@ -268,6 +245,36 @@ struct ServiceWork: Sendable {
     _ news: RealtimeNews, number: UInt64, on service: String?, of instance: InstanceActor
   ) async {
     await instance.step(service) { $0.heard(news, number: number, on: service, $1) }
+  }
+}
+
+/// Work at the vendor that undoes a login, or the creation of an anonymous user, which is not used. Unlike other work it
+/// needs no service: a changed definition may have removed that.
+struct UndoWork: Sendable {
+  let instance: InstanceActor
+  /// The adapter that made the login.
+  let adapter: any SDKAdapter
+  let service: String?
+
+  /// Logs the user out and closes the connection. If the vendor can't be reached, the instance adds cleanup deliveries
+  /// instead.
+  func undo(_ result: SignedIn, logsOut: Bool) async {
+    let unused = IdentityRecord(
+      phase: .authenticated, user: result.user, credential: result.credential, kindState: result.kindState)
+    if logsOut, let end = await instance.beginUndo(of: unused, from: result.origin) {
+      defer { end.resolve(.success(())) }
+      do throws(SDKError) {
+        try await adapter.signOut(result.credential, of: unused, on: result.connection)
+        instance.logger.notice("A login that is not used was undone at the vendor.")
+      } catch {
+        instance.logger.warning("A login that is not used could not be undone at the vendor: \(error.message)")
+        if error.refusingIfClientError.origin == .unreachable {
+          await instance.step(service) { $0.leaveCleanup(of: unused, from: result.origin, on: service, $1) }
+        }
+      }
+    }
+    await result.connection?.close()
+    await instance.restorePush(on: service)
   }
 }
 

@@ -196,6 +196,22 @@ struct DefinitionTests {
     }
   }
 
+  @Test func `A renewal that ends after the logout and the deletion is undone`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      world.bridge.answer("alice#2!")
+      let gate = world.vendor.hold(.verify)
+      async let renewed = reason { _ = try await desk.refresh(timeout: nil, resetting: true) }
+      try await eventually("the renewal is at the vendor") { world.vendor.count(.verify) == 1 }
+      try await desk.signOut(localOnly: true)
+      #expect(await renewed == "superseded")
+      try await world.host.delete(desk)
+      gate.open()
+      try await eventually("the renewal is undone") { world.vendor.calls.contains("signOut alice#2!") }
+    }
+  }
+
   @Test func `Secrets are redacted, and the provider is for admins`() async throws {
     try await World.run { world in
       let desk = try await world.instance(settings: ["key": "hunter2"])

@@ -186,4 +186,60 @@ struct ServicesTests {
       #expect(try await desk.token().token == "alice#2")
     }
   }
+
+  @Test(arguments: [false, true])
+  func `A late login on a service that was taken away is undone at the vendor, or ended there later`(isOutage: Bool)
+    async throws
+  {
+    try await World.run { world in
+      let desk = try await world.instance(settings: Self.services)
+      let gate = world.vendor.hold(.signIn)
+      let login = try await begin(desk, "alice#1", on: "cases")
+      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 1 }
+      try await set(["chat"], of: desk, in: world)
+      #expect(await reason { _ = try await desk.finish(login) } == "superseded")
+      if isOutage { world.vendor.fail(.signOut, SampleErrors.network) }
+      gate.open()
+      try await eventually("the login is undone") { world.vendor.calls.contains("signOut alice#1") }
+      guard isOutage else { return }
+      try await eventually("a logout is pending") {
+        desk.shape(secretSettings: [], isAdmin: true, conceals: false).pending?.map(\.purpose) == ["logout"]
+      }
+      world.clock.advance(3600)
+      world.deadlines.wake()
+      try await eventually("the vendor is told") { world.vendor.calls.contains("deliver alice#1") }
+    }
+  }
+
+  @Test func `A late login on a service that was taken away keeps the session that another service has`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: Self.services)
+      try await signIn(desk, "alice#1", on: "chat")
+      let gate = world.vendor.hold(.signIn)
+      _ = try await begin(desk, "alice#2", on: "cases")
+      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 2 }
+      try await set(["chat"], of: desk, in: world)
+      gate.open()
+      try await eventually("the late login has ended") { await desk.actor.logins["cases"] == 0 }
+      #expect(world.vendor.count(.signOut) == 0)
+      #expect(try await desk.token().token == "alice#1")
+    }
+  }
+
+  @Test func `A late renewal on a service that was taken away is undone if its credential is the only one`()
+    async throws
+  {
+    try await World.run { world in
+      let desk = try await world.instance(settings: Self.services)
+      try await signIn(desk, "alice#1", on: "cases")
+      world.bridge.answer("alice#2!")
+      let gate = world.vendor.hold(.verify)
+      async let renewed = reason { _ = try await desk.refresh(service: "cases", timeout: nil, resetting: true) }
+      try await eventually("the renewal is at the vendor") { world.vendor.count(.verify) == 1 }
+      try await set(["chat"], of: desk, in: world)
+      #expect(await renewed == "superseded")
+      gate.open()
+      try await eventually("the renewal is undone") { world.vendor.calls.contains("signOut alice#2!") }
+    }
+  }
 }
