@@ -83,9 +83,8 @@ extension InstanceCore {
   /// Returns the deliveries that end the sessions of a service's user at the vendor.
   private func cleanup(after state: ServiceState, _ now: Timestamp) -> [Delivery] {
     guard !state.identity.isNobody else { return [] }
-    let own = pushes.filter { $0.service == state.service && !$0.orphaned }
     let farewell = adapter.capabilities.cleanup?.farewell(
-      to: state.identity, pushes: own, isInformed: false, now: now)
+      to: state.identity, pushes: ownPushes(of: state.service), isInformed: false, now: now)
     return (farewell ?? []).map { $0.of(state.service) }
   }
 

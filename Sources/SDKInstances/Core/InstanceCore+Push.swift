@@ -3,6 +3,9 @@ import SDKProtocol
 import StateStore
 
 extension InstanceCore {
+  /// Returns the registrations of a service's present user.
+  func ownPushes(of service: String?) -> [PushRecord] { pushes.filter { $0.service == service && !$0.orphaned } }
+
   /// Stores a registration that the vendor has accepted, and removes the ones that it replaces.
   ///
   /// - Returns: the step, and registrations of the same address that were made meanwhile and are removed too.
@@ -17,9 +20,8 @@ extension InstanceCore {
       throw SDKError(.state, .superseded, "The user changed while the device was registered.", instance: id)
     }
     var change = newChange(parts: [.putPush(id: push.id, try JSONValueEncoder.encode(push))])
-    let late = pushes.filter { old in
-      old.service == push.service && !old.orphaned && old.address == push.address && old.id != push.id
-        && !former.contains { $0.id == old.id }
+    let late = ownPushes(of: push.service).filter { old in
+      old.address == push.address && old.id != push.id && !former.contains { $0.id == old.id }
     }
     let former = former + late
     for old in former where old.id != push.id {
@@ -48,9 +50,7 @@ extension InstanceCore {
   func registration(
     of endpoint: PushEndpoint, on state: ServiceState, rules: PushRules, newId: String, _ now: Timestamp
   ) throws(SDKError) -> (push: PushRecord, former: [PushRecord]) {
-    let former = pushes.filter {
-      $0.service == state.service && !$0.orphaned && (rules.keepsOne || $0.address == endpoint.address)
-    }
+    let former = ownPushes(of: state.service).filter { rules.keepsOne || $0.address == endpoint.address }
     let push = PushRecord(
       id: former.first { $0.address == endpoint.address }?.id ?? newId, service: state.service,
       address: endpoint.address, type: endpoint.type.rawValue, locale: endpoint.locale,

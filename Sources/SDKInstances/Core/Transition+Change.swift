@@ -183,7 +183,7 @@ extension Transition {
     wipes = true
     change.parts.append(.wipe)
     if isInformed, let subject = identity.subject { dropLogouts(of: subject) }
-    let own = core.pushes.filter { $0.service == service && !$0.orphaned }
+    let own = core.ownPushes(of: service)
     let cleanup = adapter.capabilities.cleanup
     let farewell = cleanup?.farewell(to: identity, pushes: own, isInformed: isInformed, now: context.now) ?? []
     // Another service may use the same credential.
@@ -237,7 +237,7 @@ extension Transition {
     }
     core.deliveries.removeAll { $0.endsAtSignIn == true && $0.service == service }
     spareCredential()
-    if result?.losesPushes == true { restoresPushes = core.pushes.contains { $0.service == service && !$0.orphaned } }
+    if result?.losesPushes == true { restoresPushes = !core.ownPushes(of: service).isEmpty }
     guard let subject = state.identity.subject else { return }
     for index in core.pushes.indices {
       var push = core.pushes[index]

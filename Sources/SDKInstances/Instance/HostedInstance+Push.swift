@@ -63,7 +63,7 @@ extension HostedInstance {
     } catch {
       // Not stored, for example because the user has changed meanwhile: it is removed at the vendor again, unless a
       // registration that is stored stands for the same device.
-      let stored = await actor.core.pushes.filter { !$0.orphaned && $0.service == push.service }
+      let stored = await actor.core.ownPushes(of: push.service)
       let isNeeded = stored.contains { registrar.pushRules.overwrites || $0.isSameDevice(as: push) }
       if !isNeeded {
         environment.operations.startBackground { [push] in

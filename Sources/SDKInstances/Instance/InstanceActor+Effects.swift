@@ -186,8 +186,7 @@ extension InstanceActor {
     guard let registrar = core.adapter.capabilities.push, registrar.pushRules.overwrites else { return }
     for _ in 0..<Self.restorations {
       guard !core.isDeleted, let state = core[service], state.machine.mayHandOut, !state.isChangingUser else { return }
-      let own = core.pushes.filter { $0.service == service && !$0.orphaned }
-      for push in own {
+      for push in core.ownPushes(of: service) {
         do throws(SDKError) {
           _ = try await registrar.register(push, of: state.identity, on: connections[service])
           guard core[service]?.machine.epoch != state.machine.epoch else { continue }
