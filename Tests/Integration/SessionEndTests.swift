@@ -318,4 +318,17 @@ import Testing
     #expect(try desk.refresh("chat")["fromCache"] == false)
     #expect(try desk.revocations().isEmpty)
   }
+
+  @Test("Removing a service keeps a grant that another service uses")
+  func R16_removingAServiceKeepsAGrantThatAnotherServiceUses() throws {
+    let desk = try ServiceDesk(["services": ["cases", "chat"]])
+    let bob = try desk.grant("bob")
+    try desk.set(ServiceDesk.settings(bob), "chat")
+    try desk.set(ServiceDesk.settings(bob), "cases")
+    try desk.line.call("push.register", desk.params("cases", ["endpoint": ["address": "push-1", "type": "fcm"]]))
+    try desk.line.call("instance.update", ["instance": "desk", "settings": ["services": ["chat"]]])
+    try eventually("the device is removed") { try desk.devices().isEmpty }
+    #expect(try desk.refresh("chat")["fromCache"] == false)
+    #expect(try desk.revocations().isEmpty)
+  }
 }

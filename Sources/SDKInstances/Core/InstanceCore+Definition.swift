@@ -39,7 +39,7 @@ extension InstanceCore {
       durableEpoch = epoch
       change.parts.append(.raiseEpoch(to: epoch))
     }
-    let remaining = deliveries + ended.flatMap { former.cleanup(after: $0, now) }
+    let remaining = deliveries + ended.flatMap { former.farewell(to: $0, sparing: services, now) }
     for state in ended where state.identity.user != .none && !state.identity.isNobody {
       change.events.append(former.event(.loggedOut(.switch), of: state, result: nil, context(state.service)))
     }
@@ -78,14 +78,6 @@ extension InstanceCore {
     }
     step.effects += startDeliveries(context(nil))
     return step
-  }
-
-  /// Returns the deliveries that end the sessions of a service's user at the vendor.
-  private func cleanup(after state: ServiceState, _ now: Timestamp) -> [Delivery] {
-    guard !state.identity.isNobody else { return [] }
-    let farewell = adapter.capabilities.cleanup?.farewell(
-      to: state.identity, pushes: ownPushes(of: state.service), isInformed: false, now: now)
-    return (farewell ?? []).map { $0.of(state.service) }
   }
 
   private var otherBackend: SDKError {

@@ -61,6 +61,21 @@ extension InstanceCore {
     return apply(.signOut(localOnly: true), on: delivery.service, isInformed: true, context)
   }
 
+  /// Returns the cleanup deliveries for a service's user who is wiped, without what would end a credential that another
+  /// service uses.
+  func farewell(
+    to state: ServiceState, isInformed: Bool = false, sparing others: [ServiceState], _ now: Timestamp
+  ) -> [Delivery] {
+    guard let cleanup = adapter.capabilities.cleanup else { return [] }
+    let all = cleanup.farewell(
+      to: state.identity, pushes: ownPushes(of: state.service), isInformed: isInformed, now: now)
+    return all.compactMap { delivery in
+      others.reduce(Optional(delivery.of(state.service))) { left, other in
+        left.flatMap { cleanup.sparing(other.identity, in: $0) }
+      }
+    }
+  }
+
   /// Adds the cleanup deliveries for a login that is not used and could not be undone, because the vendor could not be
   /// reached. Adds none if the session is in use at the same backend, or if the outbox is full. Deliveries that can't be
   /// stored are made from memory, and an attempt that fails stores them.

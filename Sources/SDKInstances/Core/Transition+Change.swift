@@ -184,13 +184,8 @@ extension Transition {
     change.parts.append(.wipe)
     if isInformed, let subject = identity.subject { dropLogouts(of: subject) }
     let own = core.ownPushes(of: service)
-    let cleanup = adapter.capabilities.cleanup
-    let farewell = cleanup?.farewell(to: identity, pushes: own, isInformed: isInformed, now: context.now) ?? []
-    // Another service may use the same credential.
-    let others = core.services.filter { $0.service != service }.map(\.identity)
-    core.deliveries += farewell.compactMap { delivery in
-      others.reduce(delivery.of(service)) { left, other in left.flatMap { cleanup?.sparing(other, in: $0) } }
-    }
+    let others = core.services.filter { $0.service != service }
+    core.deliveries += core.farewell(to: former, isInformed: isInformed, sparing: others, context.now)
     let isOrphaned = !isInformed && adapter.capabilities.push?.pushRules.outliveUser == true
     change.events += own.map { push in
       InstanceChange.NewEvent(isOrphaned ? .pushOrphaned : .pushUnregistered, service: service, data: push.eventData)
@@ -202,7 +197,8 @@ extension Transition {
       push.orphaned = true
       return push
     }
-    state.identity.kindState = cleanup?.remainder(of: identity, pushes: isInformed ? [] : own) ?? [:]
+    let remainder = adapter.capabilities.cleanup?.remainder(of: identity, pushes: isInformed ? [] : own)
+    state.identity.kindState = remainder ?? [:]
   }
 
   /// Adds a delivery that retries a failed logout, if the kind wants one and none is pending for the same user.

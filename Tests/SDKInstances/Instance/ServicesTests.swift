@@ -242,4 +242,16 @@ struct ServicesTests {
       try await eventually("the renewal is undone") { world.vendor.calls.contains("signOut alice#2!") }
     }
   }
+
+  @Test func `A service that is taken away leaves the session that another service has`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance(settings: Self.services.merged(with: ["farewell": true]))
+      for service in ["cases", "chat"] { try await signIn(desk, "alice#1", on: service) }
+      try await set(["chat"], of: desk, in: world)
+      // A revocation would be pending, or made already.
+      #expect(desk.shape(secretSettings: [], isAdmin: true, conceals: false).pending == nil)
+      #expect(world.vendor.count(.deliver) == 0)
+      #expect(try await desk.token().token == "alice#1")
+    }
+  }
 }

@@ -166,6 +166,10 @@ final class FakeAdapter: SDKAdapter, MakesAnonymousUsers, AdmitsGuests, KeepsCon
       "logout", details: ["token": token], now: now, endsSession: true, subject: identity.subject)
   }
 
+  func sparing(_ identity: IdentityRecord, in delivery: Delivery) -> Delivery? {
+    delivery.details["token"] == identity.credential?.token ? nil : delivery
+  }
+
   func deliver(_ delivery: inout Delivery) async throws(SDKError) {
     try await vendor.perform(.deliver, delivery.details["token"]?.reveal() ?? "")
   }
