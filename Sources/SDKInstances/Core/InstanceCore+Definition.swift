@@ -40,6 +40,8 @@ extension InstanceCore {
       change.parts.append(.raiseEpoch(to: epoch))
     }
     let remaining = deliveries + ended.flatMap { former.farewell(to: $0, sparing: services, now) }
+    let error = new.isOtherBackend ? otherBackend : superseded
+    change.events += ended.flatMap { former.failing($0, with: error, context($0.service)) }
     for state in ended where state.identity.user != .none && !state.identity.isNobody {
       change.events.append(former.event(.loggedOut(.switch), of: state, result: nil, context(state.service)))
     }
@@ -61,9 +63,7 @@ extension InstanceCore {
     change.events.append(.init(.instanceUpdated, data: changes))
     var step = Step(change: change)
     if !dropped.isEmpty { step.add(.logDropped(dropped), on: nil) }
-    for state in ended {
-      step.effects += former.ending(state, with: new.isOtherBackend ? otherBackend : superseded)
-    }
+    step.effects += ended.flatMap { former.ending($0, with: error) }
     for index in services.indices {
       services[index].machine.policy = new.adapter.traits.policy
       let service = services[index].service

@@ -86,12 +86,20 @@ extension InstanceCore {
   func superseding(
     _ activity: RunningActivity, by next: RunningActivity?, of state: ServiceState
   ) -> [InstanceChange.NewEvent] {
-    let operations = [activity.operation].compactMap { $0 } + activity.joined
     guard state.isSigningIn else {
       let data: JSONObject = ["reason": .string(superseded.reason.rawValue), "retrying": false]
-      return operations.map { .init(.logoutFailed, service: state.service, operation: $0, data: data) }
+      return activity.operations.map { .init(.logoutFailed, service: state.service, operation: $0, data: data) }
     }
-    return operations.map { loginSuperseded($0, by: next, endingOperation: $0, of: state) }
+    return activity.operations.map { loginSuperseded($0, by: next, endingOperation: $0, of: state) }
+  }
+
+  /// Returns the events that end the operations of a login which a changed definition has ended.
+  func failing(_ state: ServiceState, with error: SDKError, _ context: StepContext) -> [InstanceChange.NewEvent] {
+    (state.running?.operations ?? []).map { operation in
+      var event = self.event(.authenticationFailed(error), of: state, result: nil, context)
+      event.operation = operation
+      return event
+    }
   }
 
   /// Returns the event of a superseded login.

@@ -137,6 +137,8 @@ struct RunningActivity: Sendable {
   var operation: String?
   /// The operation ids of callers that began the same login while it was in progress.
   var joined: [String] = []
+  /// The operation ids of all these callers.
+  var operations: [String] { [operation].compactMap { $0 } + joined }
   /// The kind's state when work at the vendor began. When the result is adopted, later changes to the state are applied
   /// to it.
   var basis: [String: Secret]?

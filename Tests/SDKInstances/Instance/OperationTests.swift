@@ -149,6 +149,29 @@ struct OperationTests {
     }
   }
 
+  @Test func `A login that another backend ends has its outcome`() async throws {
+    try await World.run(policy: Self.policy) { world in
+      let desk = try await world.instance()
+      let gate = world.vendor.hold(.signIn)
+      _ = try await begin(desk, "alice#1", as: "op-1")
+      let joined = try await begin(desk, "alice#1", as: "op-2")
+      try await desk.redefine { current in
+        var next = current
+        next.settings["base_url"] = "https://b.example"
+        return .init(
+          definition: next, adapter: try world.host.adapter(for: next, uuid: desk.uuid), isOtherBackend: true)
+      }
+      #expect(await reason { _ = try await desk.finish(joined) } == "superseded")
+      gate.open()
+      try await eventually("the login is undone") { world.vendor.calls.contains("signOut alice#1") }
+      for operation in ["op-1", "op-2"] {
+        let told = try await outcomes(world, of: operation)
+        #expect(told.map(\.type) == [.authenticationFailed])
+        #expect(told.first?.data["reason"] == "superseded")
+      }
+    }
+  }
+
   @Test func `A caller's patience ends the waiting and nothing else`() async throws {
     try await World.run(policy: Self.policy) { world in
       let desk = try await world.instance()
