@@ -76,6 +76,15 @@ extension InstanceCore {
     }
   }
 
+  /// Removes the pending logouts of a user at the present backend, and returns the parts that remove them from the disk.
+  mutating func dropLogouts(of subject: Secret, on service: String?) -> [InstanceChange.Part] {
+    let dropped = deliveries.filter {
+      $0.endsSession && $0.subject == subject && $0.service == service && $0.isOfFormerBackend != true
+    }
+    deliveries.removeAll { delivery in dropped.contains { $0.id == delivery.id } }
+    return dropped.map { .deleteOutbox(id: $0.id) }
+  }
+
   /// Adds the cleanup deliveries for a login that is not used and could not be undone, because the vendor could not be
   /// reached. Adds none if the session is in use at the same backend, or if the outbox is full. Deliveries that can't be
   /// stored are made from memory, and an attempt that fails stores them.

@@ -60,11 +60,8 @@ extension InstanceCore {
     var event = event(
       .loggedIn, of: state, result: SignedIn(user: record.user, credential: nil), context)
     event.operation = operation
-    let subject = record.subject
-    let obsolete = deliveries.filter { $0.endsSession && $0.subject == subject }
-    deliveries.removeAll { delivery in obsolete.contains { $0.id == delivery.id } }
-    return replaceIdentity(
-      of: service, by: record, events: [event], parts: obsolete.map { .deleteOutbox(id: $0.id) })
+    let parts = record.subject.map { dropLogouts(of: $0, on: service) } ?? []
+    return replaceIdentity(of: service, by: record, events: [event], parts: parts)
   }
 
   /// Begins a logout.

@@ -182,7 +182,7 @@ extension Transition {
     if service != nil, identity.isNobody { return }
     wipes = true
     change.parts.append(.wipe)
-    if isInformed, let subject = identity.subject { dropLogouts(of: subject) }
+    if isInformed, let subject = identity.subject { change.parts += core.dropLogouts(of: subject, on: service) }
     let own = core.ownPushes(of: service)
     let others = core.services.filter { $0.service != service }
     core.deliveries += core.farewell(to: former, isInformed: isInformed, sparing: others, context.now)
@@ -245,7 +245,7 @@ extension Transition {
       change.parts.append(.putPush(id: push.id, json))
       change.events.append(.init(.pushRegistered, service: service, data: push.eventData))
     }
-    dropLogouts(of: subject)
+    change.parts += core.dropLogouts(of: subject, on: service)
   }
 
   /// Keeps deliveries from ending the credential of the new identity at the vendor.
@@ -261,15 +261,6 @@ extension Transition {
       }
       return spared
     }
-  }
-
-  /// Removes the pending logouts of a user at the present backend.
-  private mutating func dropLogouts(of subject: Secret) {
-    let dropped = core.deliveries.filter {
-      $0.endsSession && $0.subject == subject && $0.service == service && $0.isOfFormerBackend != true
-    }
-    change.parts += dropped.map { .deleteOutbox(id: $0.id) }
-    core.deliveries.removeAll { delivery in dropped.contains { $0.id == delivery.id } }
   }
 }
 

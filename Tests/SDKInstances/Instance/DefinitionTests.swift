@@ -121,6 +121,9 @@ struct DefinitionTests {
       try await eventually("a logout is pending") {
         desk.shape(secretSettings: [], isAdmin: true, conceals: false).pending?.map(\.purpose) == ["logout"]
       }
+      // A login with nothing to do is about the present backend only.
+      let again = try await desk.beginSignIn(settling: { _ in }, offering: { (_: FakeAdapter, _, _) in nil })
+      #expect(try await desk.finish(again).changed == false)
       world.clock.advance(3600)
       world.deadlines.wake()
       try await eventually("the vendor is told") { world.vendor.calls.contains("deliver alice#1") }
