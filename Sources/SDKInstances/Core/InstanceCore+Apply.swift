@@ -5,6 +5,7 @@ extension InstanceCore {
   typealias Input = AuthenticationMachine.Input
 
   /// Applies an input to the authentication state machine of a service, and returns the step that the machine writes.
+  /// That is empty for a deleted instance, which calls and timers may still reach.
   ///
   /// - Parameters:
   ///   - begun: the activity that the input begins, if it begins one.
@@ -14,7 +15,7 @@ extension InstanceCore {
     _ input: Input, on service: String?, beginning begun: RunningActivity? = nil, with result: SignedIn? = nil,
     isInformed: Bool = false, _ context: StepContext
   ) -> Step {
-    guard let former = self[service] else { return Step() }
+    guard !isDeleted, let former = self[service] else { return Step() }
     var (state, machine) = (former, former.machine)
     state.running = begun ?? former.running
     var transition = Transition(

@@ -313,7 +313,7 @@ extension InstanceCore {
   mutating func announce(
     _ notice: AuthenticationMachine.Notice, on service: String?, operation: String? = nil, _ context: StepContext
   ) -> Step {
-    guard var state = self[service] else { return Step() }
+    guard !isDeleted, var state = self[service] else { return Step() }
     if let error = notice.failure { state.identity.lastError = .init(error, at: context.now) }
     var change = newChange()
     if notice.isNews(&state.outageToldAt, context.now) {

@@ -199,6 +199,23 @@ struct DefinitionTests {
     }
   }
 
+  @Test func `A call that waits for the deletion changes nothing`() async throws {
+    let gate = Gate()
+    try await World.run(wipeGate: gate) { world in
+      let desk = try await world.instance(provider: false)
+      try await desk.signIn("alice#1@60")
+      world.clock.advance(61)
+      async let deleted: Void = world.host.delete(desk)
+      try await eventually("the deletion is on the disk") { gate.waitingCount == 1 }
+      async let answer = reason { _ = try await desk.token() }
+      for _ in 0..<200 { await Task.yield() }
+      gate.open()
+      try await deleted
+      #expect(await answer == "instanceNotFound")
+      #expect(await desk.actor.heldUntil == nil, "a change of the deleted instance was committed")
+    }
+  }
+
   @Test func `A renewal that ends after the logout and the deletion is undone`() async throws {
     try await World.run { world in
       let desk = try await world.instance()
