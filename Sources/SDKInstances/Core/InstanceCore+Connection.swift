@@ -57,7 +57,7 @@ extension InstanceCore {
     }
     let isOnline = adapter.capabilities.connection?.bringsUserOnline == true
     guard isOnline, self[service]?.hasSignedOut(since: epoch) == true else { return abandoning(user, on: service) }
-    return Step(undoAtVendor(user), on: service)
+    return Step(undoing(user), on: service)
   }
 
   /// Applies a message that the vendor sent on a connection.

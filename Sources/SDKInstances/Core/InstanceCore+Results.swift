@@ -26,7 +26,7 @@ extension InstanceCore {
   mutating func signedIn(
     _ result: SignedIn, epoch: UInt64, on service: String?, _ context: StepContext
   ) -> Step {
-    guard !isDeleted, let state = self[service] else { return Step(undoAtVendor(result), on: service) }
+    guard !isDeleted, let state = self[service] else { return Step(undoing(result), on: service) }
     if result.prepared == nil, result.isTold { self[service]?.outageToldAt = nil }
     if epoch == state.machine.epoch {
       self[service]?.recovery.random = context.random
@@ -169,10 +169,10 @@ extension InstanceCore {
     _ result: SignedIn, byItself: Bool, epoch: UInt64, on service: String?, _ context: StepContext
   ) -> Step {
     guard var state = self[service], epoch == state.machine.epoch else {
-      // The identity is gone: without `undoAtVendor`, the vendor's grant would stay valid, or the user online.
+      // The identity is gone: unless the result is undone, the vendor's grant stays valid, or the user online.
       let isOnline = result.connection != nil && self[service]?.hasSignedOut(since: epoch) != false
       guard result.isIrreplaceable || result.isUndoneIfLate || isOnline else { return abandoning(result, on: service) }
-      return Step(undoAtVendor(result), on: service)
+      return Step(undoing(result), on: service)
     }
     guard !isDeleted else { return abandoning(result, on: service) }
     state.outageToldAt = nil

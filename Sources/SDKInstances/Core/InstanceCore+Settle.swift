@@ -41,7 +41,7 @@ extension InstanceCore {
         effects += self[service]?.dropConnection() ?? []
       }
       effects += ended.map { .end($0, .failed(error)) }
-      if let login = step.login { effects += undoAtVendor(login) }
+      if let login = step.login { effects += undoing(login) }
       return SettledStep(effects: effects.map { (service, $0) }, isTaken: false)
     }
     return SettledStep(effects: step.effects)
@@ -50,7 +50,7 @@ extension InstanceCore {
   /// Returns the effect that undoes a result at the vendor, because it came too late or can't be stored; none if the
   /// vendor was not contacted for it. The user is logged out unless signed in by then (`InstanceActor.beginUndo`). An
   /// anonymous user has no logout.
-  func undoAtVendor(_ result: SignedIn) -> [Effect] {
+  func undoing(_ result: SignedIn) -> [Effect] {
     guard result.prepared == nil, result.isTold else { return [] }
     return [.undoAtVendor(result, logsOut: result.user.authenticated)]
   }

@@ -65,7 +65,7 @@ extension Transition {
   }
 
   mutating func undoAtVendor() {
-    if let result { written += core.undoAtVendor(result) }
+    if let result { written += core.undoing(result) }
   }
 
   mutating func finish(_ outcome: AuthenticationMachine.Outcome) {
