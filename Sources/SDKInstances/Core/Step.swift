@@ -109,8 +109,8 @@ enum Effect: Sendable {
   case ask(BridgeQuestion)
   /// Requests the owner's decision whether to continue after the failure.
   case confirm(BridgeQuestion, SDKError)
-  /// Applies an input at once, as a step of its own.
-  case follow(AuthenticationMachine.Input)
+  /// Feeds an input back to the state machine at once, as a step of its own: the result of work that is not needed.
+  case feedBack(AuthenticationMachine.Input)
   /// Uses the credential that was provided in advance, in place of a response of the bridge.
   case offer(CheckedCredential)
 

@@ -10,7 +10,7 @@ extension Transition {
 
   mutating func endFormer(mayHaveCredential: Bool, epoch: UInt64) {
     guard mayHaveCredential, let credential = state.identity.credential else {
-      return begin(.follow(.formerEnded(epoch: epoch)))
+      return begin(.feedBack(.formerEnded(epoch: epoch)))
     }
     begin(.endFormer(credential))
   }
@@ -46,7 +46,7 @@ extension Transition {
     // More refused credentials than that are a loop.
     let limit = adapter.traits.policy.maxAttempts
     guard state.recovery.mayConfirm(context.now, attempt: attempt, atMost: limit) else {
-      return begin(.follow(.confirmed(epoch: epoch, .declined(error))))
+      return begin(.feedBack(.confirmed(epoch: epoch, .declined(error))))
     }
     begin(.confirm(question(.authenticationFailed, attempt: 1, error), error))
   }
@@ -58,7 +58,7 @@ extension Transition {
 
   mutating func probe(epoch: UInt64) {
     guard let credential = state.identity.credential else {
-      return begin(.follow(.probed(epoch: epoch, .accepted)))
+      return begin(.feedBack(.probed(epoch: epoch, .accepted)))
     }
     state.recovery.probedAt = context.now
     begin(.probe(credential))

@@ -68,7 +68,7 @@ extension InstanceActor {
     case .confirm(let question, let error):
       let request = request(question, on: service)
       operations.start { await work.confirm(request, error) }
-    case .follow(let input): operations.start { await work.receive(input) }
+    case .feedBack(let input): operations.start { await work.receive(input) }
     case .offer(let credential): operations.start { await work.offer(credential) }
     case .signIn(let credential): startLogin(on: service) { await work.signIn(credential) }
     case .createAnonymousUser: startLogin(on: service) { await work.createAnonymousUser() }

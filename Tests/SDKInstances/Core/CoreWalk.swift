@@ -276,7 +276,7 @@ struct CoreWalk {
       case .confirm(_, let cause):
         step = core.received(
           .confirmed(epoch: epoch, failure == nil ? .proceed : .declined(cause)), on: service, context)
-      case .follow(let input): step = core.received(input, on: service, context)
+      case .feedBack(let input): step = core.received(input, on: service, context)
       case .offer(let credential):
         step = core.offered(credential, isProvided: true, epoch: epoch, on: service, context)
       case .deliver(let delivery), .abandonLate(let delivery):
