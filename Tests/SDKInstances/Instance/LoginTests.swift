@@ -259,6 +259,28 @@ struct LoginTests {
     }
   }
 
+  @Test func `Another user's login that can't be stored leaves the former user, and ends at the vendor`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      try await desk.store("hers", for: "note", epoch: nil)
+      let gate = world.vendor.hold(.signIn)
+      async let login = reason { try await desk.signIn("bob#1") }
+      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 2 }
+      world.store.failNextCommits(1)
+      gate.open()
+      #expect(await login == "storeUnavailable")
+      #expect(desk.user.externalId == "alice")
+      #expect(try await desk.token().token == "alice#1")
+      #expect(try await desk.storedValue("note", epoch: nil).value == "hers")
+      #expect(try await world.count(.userLoggedOut) == 0)
+      try await eventually("the login is undone") { world.vendor.calls.contains("signOut bob#1") }
+      // The former user's logout was a part of the change.
+      #expect(desk.shape(secretSettings: [], isAdmin: true, conceals: false).pending == nil)
+      #expect(world.vendor.count(.deliver) == 0)
+    }
+  }
+
   @Test func `A first login that can't be stored ends at the vendor`() async throws {
     try await World.run { world in
       let desk = try await world.instance()
