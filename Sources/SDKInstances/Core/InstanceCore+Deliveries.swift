@@ -34,6 +34,12 @@ extension InstanceCore {
     self[service].map { adapter.sessionKeys(of: $0.identity) } ?? []
   }
 
+  /// Whether a delivery in progress may end the session of a service's user.
+  func isEnding(_ state: ServiceState) -> Bool {
+    let keys = adapter.sessionKeys(of: state.identity)
+    return deliveries.contains { delivering.contains($0.id) && !sessionKeys(endedBy: $0).isDisjoint(with: keys) }
+  }
+
   /// Whether a service is signed in with one of these sessions.
   func isInUse(_ keys: Set<Secret>, on state: ServiceState) -> Bool {
     state.machine.hasIdentity && !keys.isDisjoint(with: adapter.sessionKeys(of: state.identity))

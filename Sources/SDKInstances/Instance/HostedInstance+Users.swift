@@ -84,7 +84,9 @@ extension HostedInstance {
       let state = try core.existing(name)
       let own: Adapter = try core.own()
       do {
-        if let checked = try offering(own, state.identity, core.isUsable(state, context)) {
+        // A session that is being ended must be set up again.
+        let isUsable = core.isUsable(state, context) && !core.isEnding(state)
+        if let checked = try offering(own, state.identity, isUsable) {
           if let epoch, epoch != state.machine.epoch, !core.isInProgress(checked, on: state) { throw core.superseded }
           let step = try core.signIn(checked, operation: operation, on: name, context)
           return (step, .success((name, core[name]?.running?.sameUser != true)))

@@ -200,9 +200,11 @@ struct OperationTests {
     }
   }
 
-  /// The second token makes the login a request to the vendor, which is in progress when the logout succeeds.
+  /// With the present token, too, the login is a request to the vendor, because its session is being ended.
   @Test(arguments: ["alice#1", "alice#2"] as [Secret])
-  func `A retried logout that succeeds during or after the next login restores push`(token: Secret) async throws {
+  func `A retried logout that succeeds during the next login ends no session and restores push`(token: Secret)
+    async throws
+  {
     try await World.run(policy: Self.policy) { world in
       let desk = try await world.instance(settings: ["retry": true, "one_push": true, "overwrites": true])
       try await desk.signIn("alice#1")
@@ -219,6 +221,7 @@ struct OperationTests {
       login.open()
       _ = try await desk.finish(pending)
       try await eventually("the device is registered again") { world.vendor.calls.last == "push p-1" }
+      #expect(world.vendor.count(.signIn) == 2)
       #expect(desk.state == .authenticated)
       #expect(try await desk.pushRecords().count == 1)
     }
