@@ -50,7 +50,9 @@ extension InstanceCore {
       living.fromCache = !isRenewed
       let ttl = living.expiresAt.map { $0 - context.vendorNow }
       if demand.isMet(by: ttl) || machine.phase == .anonymous && means.isNone { return (Step(), living) }
-      if isRenewed || hold != nil || state.recovery.isRecent(context.now, within: interval) {
+      // While the user changes, nothing is renewed, and the present token stays in use.
+      let mustWait = state.isChangingUser && !means.isNone
+      if isRenewed || hold != nil || mustWait || state.recovery.isRecent(context.now, within: interval) {
         if state.recovery.failure == nil { living.short = true } else { living.stale = true }
         return (Step(), living)
       }

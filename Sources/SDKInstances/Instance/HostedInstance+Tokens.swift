@@ -54,10 +54,10 @@ extension HostedInstance {
     try await checkIssuable(service)
     let name = try actor.resolve(service)
     let limit = WaitLimit(timeout)
-    // A probe of the present credential ends first.
-    while let probe = try await actor.running(on: name, { $0.machine.activity == .probing }) {
+    // A probe of the present credential, or a change of the user, ends first.
+    while let other = try await actor.running(on: name, { $0.machine.activity == .probing || $0.isChangingUser }) {
       do {
-        _ = try await probe.value(within: limit.left, of: id)
+        _ = try await other.value(within: limit.left, of: id)
       } catch let error as SDKError where error.reason != .timeout && error.reason != .shuttingDown {}
     }
     let pending = try await limit.limiting(self) { [actor] in

@@ -281,6 +281,40 @@ struct LoginTests {
     }
   }
 
+  @Test func `During another user's login the token of the former one is given out, also if it is short`()
+    async throws
+  {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1@60")
+      let gate = world.vendor.hold(.signIn)
+      async let login = desk.signIn("bob#1")
+      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 2 }
+      let token = try await desk.token(minTTL: 600)
+      #expect(token.token == "alice#1@60")
+      #expect(token.short == true)
+      gate.open()
+      #expect(try await login.externalId == "bob")
+      #expect(world.bridge.questions.isEmpty)
+    }
+  }
+
+  @Test func `A refresh waits for the login in progress`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      try await desk.signIn("alice#1")
+      let gate = world.vendor.hold(.signIn)
+      async let login = desk.signIn("bob#1")
+      try await eventually("the login is at the vendor") { world.vendor.count(.signIn) == 2 }
+      world.bridge.answer("bob#2")
+      async let refreshed = desk.refresh(timeout: nil, resetting: false)
+      for _ in 0..<200 { await Task.yield() }
+      gate.open()
+      _ = try await login
+      #expect(try await refreshed.token == "bob#2")
+    }
+  }
+
   @Test func `A first login that can't be stored ends at the vendor`() async throws {
     try await World.run { world in
       let desk = try await world.instance()
