@@ -18,7 +18,7 @@ extension InstanceCore {
   /// Whether a delivery may start now. It waits while a login or logout of its service is in progress, and while any
   /// service shows the vendor what the delivery would end: the login then makes it superfluous.
   private func mayDeliver(_ delivery: Delivery) -> Bool {
-    guard !delivering.contains(delivery.id), self[delivery.service]?.isChangingUser != true else { return false }
+    if delivering.contains(delivery.id) || self[delivery.service]?.machine.isChangingUser == true { return false }
     let keys = sessionKeys(endedBy: delivery)
     return keys.isEmpty || !services.contains { isOffered(keys, on: $0) }
   }
@@ -62,7 +62,7 @@ extension InstanceCore {
     guard !isDeleted, delivery.endsSession, delivery.isOfFormerBackend != true,
       deliveries.contains(where: { $0.id == delivery.id }),
       let state = self[delivery.service], let subject = delivery.subject, state.identity.subject == subject,
-      !state.isChangingUser
+      !state.machine.isChangingUser
     else { return Step() }
     return apply(.signOut(localOnly: true), on: delivery.service, isInformed: true, context)
   }

@@ -51,7 +51,7 @@ extension InstanceCore {
       let ttl = living.expiresAt.map { $0 - context.vendorNow }
       if demand.isMet(by: ttl) || machine.phase == .anonymous && means.isNone { return (Step(), living) }
       // While the user changes, nothing is renewed, and the present token stays in use.
-      let mustWait = state.isChangingUser && !means.isNone
+      let mustWait = machine.isChangingUser && !means.isNone
       if isRenewed || hold != nil || mustWait || state.recovery.isRecent(context.now, within: interval) {
         if state.recovery.failure == nil { living.short = true } else { living.stale = true }
         return (Step(), living)

@@ -66,14 +66,6 @@ struct ServiceState: Sendable {
     if case .verifying = machine.activity { true } else { isSigningIn }
   }
 
-  /// Whether a login or logout is in progress.
-  var isChangingUser: Bool {
-    switch machine.activity {
-    case .endingFormer, .signingIn, .creatingAnonymous, .askingForSignOut, .signingOut: true
-    default: false
-    }
-  }
-
   /// The user as apps see them: not signed in while in `reauthNeeded` or `locked`, and `.none` after a fallback.
   var visibleUser: User {
     if machine.phase == .anonymous, identity.degraded != nil { return .none }

@@ -55,7 +55,9 @@ extension HostedInstance {
     let name = try actor.resolve(service)
     let limit = WaitLimit(timeout)
     // A probe of the present credential, or a change of the user, ends first.
-    while let other = try await actor.running(on: name, { $0.machine.activity == .probing || $0.isChangingUser }) {
+    while let other = try await actor.running(
+      on: name, { $0.machine.activity == .probing || $0.machine.isChangingUser })
+    {
       do {
         _ = try await other.value(within: limit.left, of: id)
       } catch let error as SDKError where error.reason != .timeout && error.reason != .shuttingDown {}

@@ -185,7 +185,9 @@ extension InstanceActor {
   func restorePush(on service: String?) async {
     guard let registrar = core.adapter.capabilities.push, registrar.pushRules.overwrites else { return }
     for _ in 0..<Self.restorations {
-      guard !core.isDeleted, let state = core[service], state.machine.mayHandOut, !state.isChangingUser else { return }
+      guard !core.isDeleted, let state = core[service], state.machine.mayHandOut, !state.machine.isChangingUser else {
+        return
+      }
       for push in core.ownPushes(of: service) {
         do throws(SDKError) {
           _ = try await registrar.register(push, of: state.identity, on: connections[service])

@@ -296,7 +296,7 @@ struct DeliveryWork: Sendable {
     end?.resolve(.success(()))
     guard mayEndPushes else { return }
     // The vendor may have dropped the present user's devices.
-    if let login = try? await instance.running(on: delivery.service, { $0.isChangingUser }) {
+    if let login = try? await instance.running(on: delivery.service, { $0.machine.isChangingUser }) {
       _ = try? await login.value()
     }
     await instance.restorePush(on: delivery.service)

@@ -237,24 +237,16 @@ extension AuthenticationMachine {
   /// merge, is valid.
   private mutating func merged(_ step: inout some StepWriter) {
     guard phase == .authenticated || phase == .anonymous, standing == .usable else { return }
-    switch activity {
-    // The activity in progress concerns the former user.
-    case .idle, .renewing, .confirming, .asking, .verifying, .probing: begin(.idle, &step)
-    // A login or logout in progress decides on the identity.
-    case .endingFormer, .signingIn, .askingForSignOut, .signingOut, .creatingAnonymous: break
-    }
+    // Any other activity in progress concerns the former user.
+    if !isChangingUser { begin(.idle, &step) }
     step.adopt(wiping: false)
   }
 
   /// Handles the vendor's merge of the anonymous user into a user for whom the instance has no credential: wipes the
   /// anonymous user, unless a login or logout is in progress.
   private mutating func mergedAway(_ step: inout some StepWriter) {
-    guard phase == .anonymous else { return }
-    switch activity {
-    case .idle, .renewing, .confirming, .asking, .verifying, .probing, .creatingAnonymous:
-      begin(.idle, &step)
-      leave(as: .implicit, &step)
-    case .endingFormer, .signingIn, .askingForSignOut, .signingOut: break
-    }
+    guard phase == .anonymous, !isChangingUser || activity == .creatingAnonymous else { return }
+    begin(.idle, &step)
+    leave(as: .implicit, &step)
   }
 }

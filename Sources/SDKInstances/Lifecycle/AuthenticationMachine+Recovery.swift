@@ -236,12 +236,8 @@ extension AuthenticationMachine {
     _ standing: Standing, _ error: SDKError, _ means: RenewalMeans, _ step: inout some StepWriter
   ) {
     guard phase == .authenticated, self.standing == .usable || self.standing == .reported else { return }
-    switch activity {
-    case .idle, .renewing, .confirming, .asking, .verifying: break
     // The expiry is detected again after the activity. If it were recorded now, no renewal would follow.
-    case _ where standing == .expired: return
-    default: break
-    }
+    if standing == .expired, isChangingUser || activity == .probing { return }
     self.standing = standing
     objection = standing == .refused ? error : nil
     guard activity == .idle else { return }

@@ -110,6 +110,14 @@ public struct AuthenticationMachine: Sendable, Hashable {
     }
   }
 
+  /// Whether a login or logout is in progress, which decides on the identity.
+  var isChangingUser: Bool {
+    switch activity {
+    case .endingFormer, .signingIn, .creatingAnonymous, .askingForSignOut, .signingOut: true
+    case .idle, .renewing, .confirming, .asking, .verifying, .probing: false
+    }
+  }
+
   /// Whether a credential may be issued now.
   public var mayHandOut: Bool {
     standing == .usable && (phase == .authenticated || phase == .anonymous)
