@@ -1,4 +1,3 @@
-import JSONRPC
 import SDKProtocol
 import StateStore
 
@@ -145,13 +144,9 @@ extension InstanceCore {
       isOver = false
     }
     if isOver, let failure { step.add(.logAbandoned(next, failure), on: next.service) }
-    let json = try? JSONValueEncoder.encode(next)
-    if !isOver, let json {
-      deliveries.append(next)
-      step.change = unconditionalChange(parts: [.putOutbox(id: next.id, json, deadline: next.deadline)])
-    } else {
-      step.change = unconditionalChange(parts: [.deleteOutbox(id: next.id)])
-    }
+    if !isOver { deliveries.append(next) }
+    step.change = unconditionalChange(
+      parts: isOver ? [.deleteOutbox(id: next.id)] : Self.parts(writing: [], [next]))
     step.failure = .keepInMemory
     return step
   }

@@ -208,8 +208,7 @@ extension Transition {
     else { return }
     delivery.service = service
     delivery.nextAttemptAt = context.now + delivery.pause(random: context.random)
-    guard let json = try? JSONValueEncoder.encode(delivery) else { return }
-    change.parts.append(.putOutbox(id: delivery.id, json, deadline: delivery.deadline))
+    change.parts += InstanceCore.parts(writing: [], [delivery])
     core.deliveries.append(delivery)
   }
 
@@ -241,8 +240,7 @@ extension Transition {
       push.orphaned = false
       core.pushes[index] = push
       restoresPushes = true
-      guard let json = try? JSONValueEncoder.encode(push) else { continue }
-      change.parts.append(.putPush(id: push.id, json))
+      change.parts += InstanceCore.parts(writing: [push], [])
       change.events.append(.init(.pushRegistered, service: service, data: push.eventData))
     }
     change.parts += core.dropLogouts(of: subject, on: service)
@@ -254,11 +252,7 @@ extension Transition {
     core.deliveries = core.deliveries.compactMap { delivery in
       let spared = cleanup.sparing(state.identity, in: delivery)
       guard spared != delivery else { return delivery }
-      if let spared, let json = try? JSONValueEncoder.encode(spared) {
-        change.parts.append(.putOutbox(id: spared.id, json, deadline: spared.deadline))
-      } else {
-        change.parts.append(.deleteOutbox(id: delivery.id))
-      }
+      change.parts += spared.map { InstanceCore.parts(writing: [], [$0]) } ?? [.deleteOutbox(id: delivery.id)]
       return spared
     }
   }
