@@ -81,13 +81,15 @@ extension InstanceCore {
     }
   }
 
+  /// Removes deliveries, and returns the parts that remove them from the disk.
+  mutating func drop(_ isDropped: (Delivery) -> Bool) -> [InstanceChange.Part] {
+    defer { deliveries.removeAll(where: isDropped) }
+    return deliveries.filter(isDropped).map { .deleteOutbox(id: $0.id) }
+  }
+
   /// Removes the pending logouts of a user at the present backend, and returns the parts that remove them from the disk.
   mutating func dropLogouts(of subject: Secret, on service: String?) -> [InstanceChange.Part] {
-    let dropped = deliveries.filter {
-      $0.endsSession && $0.subject == subject && $0.service == service && $0.isOfFormerBackend != true
-    }
-    deliveries.removeAll { delivery in dropped.contains { $0.id == delivery.id } }
-    return dropped.map { .deleteOutbox(id: $0.id) }
+    drop { $0.endsSession && $0.subject == subject && $0.service == service && $0.isOfFormerBackend != true }
   }
 
   /// Adds the cleanup deliveries for a login that is not used and could not be undone, because the vendor could not be

@@ -227,10 +227,7 @@ extension Transition {
   /// end the credential that is in use now. The user's orphaned registrations belong to the user again.
   private mutating func welcome() {
     let service = service
-    for delivery in core.deliveries where delivery.endsAtSignIn == true && delivery.service == service {
-      change.parts.append(.deleteOutbox(id: delivery.id))
-    }
-    core.deliveries.removeAll { $0.endsAtSignIn == true && $0.service == service }
+    change.parts += core.drop { $0.endsAtSignIn == true && $0.service == service }
     spareCredential()
     if result?.losesPushes == true { restoresPushes = !core.ownPushes(of: service).isEmpty }
     guard let subject = state.identity.subject else { return }
