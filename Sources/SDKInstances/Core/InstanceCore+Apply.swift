@@ -8,7 +8,7 @@ extension InstanceCore {
   /// That is empty for a deleted instance, which calls and timers may still reach.
   ///
   /// - Parameters:
-  ///   - begun: the activity that the input begins, if it begins one.
+  ///   - begun: the activity that the input begins, if it begins one. The step's caller waits for it.
   ///   - result: the vendor's result, for inputs that carry one.
   ///   - isInformed: whether the vendor has ended the wiped user's session.
   mutating func apply(

@@ -29,9 +29,7 @@ extension InstanceCore {
     if state.identity.user != .none { activity.sameUser = adapter.isSameUser(credential, as: state.identity) ?? false }
     activity.operation = operation
     let sameUser = state.machine.hasIdentity ? activity.sameUser : nil
-    var step = apply(.signIn(sameUser: sameUser), on: service, beginning: activity, context)
-    step.awaited = activity.id
-    return step
+    return apply(.signIn(sameUser: sameUser), on: service, beginning: activity, context)
   }
 
   /// Whether a login with this credential is in progress.
@@ -84,9 +82,7 @@ extension InstanceCore {
     // An anonymous user has no session that a logout could end.
     let isAnonymous = state.identity.user != .none && !state.identity.user.authenticated
     let input = Input.signOut(localOnly: localOnly || isAnonymous, as: cause, hasExpired: state.hasExpired(context))
-    var step = apply(input, on: service, beginning: activity, context)
-    step.awaited = activity.id
-    return step
+    return apply(input, on: service, beginning: activity, context)
   }
 
   /// Begins to create an anonymous user, if the kind has such users and there is no user. Waits for an activity in

@@ -77,6 +77,7 @@ struct Transition: StepWriter {
     core[service] = state
     var step = isDurable ? core.step(committing: change, raising: raise) : Step()
     step.failure = failure(raising: raise)
+    step.awaited = begun?.id
     step.wiping = [former.running?.id, begun?.id].compactMap { $0 }
     step.add(effects, on: service)
     step.effects += core.startDeliveries(context)
