@@ -105,7 +105,7 @@ extension InstanceCore {
       """, instance: id, retryAfter: interval)
   }
 
-  /// Begins a renewal that a caller demands.
+  /// Begins a renewal that a caller demands. Waits for an activity in progress.
   ///
   /// - Parameter resetting: whether breaker and `minInterval` are ignored, and a lock by the vendor may end.
   /// - Returns: a step with the activity to wait for; none if the last renewal was less than `minInterval` ago and
@@ -128,19 +128,15 @@ extension InstanceCore {
         "No token provider is configured for \(id); set provider.command or provider.unit, or log in again with a new token.",
         instance: id)
     }
-    if let activity = state.running, machine.isRecovering { return Step(awaited: activity.id) }
+    if let activity = state.running { return Step(awaited: activity.id) }
     if !resetting, state.recovery.isRecent(context.now, within: adapter.traits.common.planner.minInterval) {
       if let failure = state.recovery.failure { throw failure.about(id) }
       if livingToken(of: state, context) != nil { return Step() }
     }
     if !resetting, machine.standing == .reported { try checkReport(of: state, context) }
     self[service]?.recovery.trigger = .refresh
-    var step = apply(.renew(means), on: service, context)
+    var step = try begin(.renew(means), on: service, context)
     if resetting { step.effects.insert((service, .resetBreaker), at: 0) }
-    guard let next = self[service], let activity = next.running, next.machine.isRecovering else {
-      throw noToken(of: state)
-    }
-    step.awaited = activity.id
     return step
   }
 
