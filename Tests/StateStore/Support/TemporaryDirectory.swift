@@ -15,7 +15,7 @@ final class TemporaryDirectory: Sendable {
   var state: String { path + "/state" }
   var database: String { state + "/state.db" }
 
-  /// Returns the contents of all files of the state, by path relative to `state`.
+  /// Returns the contents of all files of the state, by path relative to `state`. One that is deleted meanwhile is none.
   func files() throws -> [String: Data] {
     var files: [String: Data] = [:]
     for name in try FileManager.default.subpathsOfDirectory(atPath: state) {
@@ -24,7 +24,7 @@ final class TemporaryDirectory: Sendable {
       guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue else {
         continue
       }
-      files[name] = try Data(contentsOf: URL(fileURLWithPath: path))
+      do { files[name] = try Data(contentsOf: URL(fileURLWithPath: path)) } catch CocoaError.fileReadNoSuchFile {}
     }
     return files
   }
