@@ -389,7 +389,8 @@ import Testing
       InstanceChange(
         uuid: VersionOneState.frontDesk, id: try #require(InstanceID("front-desk")), kind: KindName("test.kind"),
         parts: [.wipe]))
-    #expect(try directory.copies() == ["one.db"])
+    // A repeated removal has a journal for a moment.
+    #expect(try directory.copies().filter { $0.hasSuffix(".db") } == ["one.db"])
     #expect(store.unfinishedBackups.map(\.name) == ["one"])
     await store.close()
     let again = try await open(directory, tuning: quick())
