@@ -333,6 +333,9 @@ extension AuthenticationMachine.Input {
     case .formerEnded, .signOutAccepted, .anonymousAccepted, .credentialRefused, .verificationFailed,
       .renewedItself, .itselfRefused, .probed(_, .accepted, _), .probed(_, .refused, _):
       true
+    case .signInFailed(_, let error), .formerEndFailed(_, let error), .signOutFailed(_, let error),
+      .anonymousFailed(_, let error):
+      error.origin == .vendor
     default: false
     }
   }

@@ -49,7 +49,7 @@ public struct SalesforceMessaging: SDKKind {
         let checked = try instance.wallClock.checking {
           try adapter.check(passthrough: params.accessToken, lastEventId: lastEventId, now: $0)
         }
-        return isUsable && params.accessToken == identity.credential?.token ? nil : checked
+        return isUsable && checked.credential.token == identity.credential?.token ? nil : checked
       }.user
     }
     router.register(on: registry, MessagingInAppRevokeToken.self) { params, instance, context in

@@ -29,7 +29,7 @@ public struct ZendeskMessaging: SDKKind {
     router.register(on: registry, MessagingLoginUser.self) { params, instance, context in
       try await instance.signIn(accepted: context.accepted) { (adapter: MessagingAdapter, identity, isUsable) in
         let checked = try instance.wallClock.checking { try adapter.check(params.jwt, now: $0) }
-        return isUsable && params.jwt == identity.credential?.token ? nil : checked
+        return isUsable && checked.credential.token == identity.credential?.token ? nil : checked
       }.user
     }
     router.register(on: registry, MessagingLogoutUser.self) { params, instance, context in

@@ -25,4 +25,15 @@ struct OutageTests {
       #expect(desk.state == .authenticated)
     }
   }
+
+  @Test func `A refusal ends an outage as a success does`() async throws {
+    try await World.run { world in
+      let desk = try await world.instance()
+      for failure in [SampleErrors.network, SampleErrors.refused, SampleErrors.network] {
+        world.vendor.fail(.signIn, failure)
+        #expect(await reason { try await desk.signIn("alice#1") } == failure.reason.rawValue)
+      }
+      #expect(try await world.count(.networkError) == 2)
+    }
+  }
 }
