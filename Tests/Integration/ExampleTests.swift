@@ -62,12 +62,11 @@ import Testing
       try update(line)
       return updates() > 0
     }
-    // The number of updates shown so far is unknown. Once it no longer grows, later updates can be counted.
-    try IntegrationTests.eventually("all are there", within: 60) {
-      let before = updates()
-      usleep(200_000)
-      return updates() == before
-    }
+    // The number of updates shown so far is unknown. All come before the event of another login.
+    func logins() -> Int { lines().count { $0 == "event userLoggedIn desk" } }
+    let formerLogins = logins()
+    try desk.logIn(on: line)
+    try eventually("the login is seen", program) { logins() > formerLogins }
     let before = updates()
     try desk.crash()
     let second = try desk.connect()
