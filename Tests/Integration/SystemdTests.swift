@@ -151,7 +151,7 @@ import Testing
     try eventually("the health says so") { try line.call("daemon.health")["status"] == "degraded" }
     let check = try line.call("daemon.health")["checks"]?.arrayValue?.first { $0["name"] == "socket" }
     #expect(check?["detail"]?.stringValue?.contains("\(desk.socket), was removed or replaced") == true)
-    #expect(desk.logs.contains("new clients can't connect"))
+    try eventually("the log says so") { desk.logs.contains("new clients can't connect") }
     #expect(desk.stop() == 0)
   }
 
