@@ -86,6 +86,45 @@ import Testing
     await store.close()
   }
 
+  @Test(
+    "A wipe after a rotation whose log could not be emptied leaves no backup with two master keys",
+    arguments: [false, true])
+  func givesABackupOneMasterKey(isBackupHeld: Bool) async throws {
+    let directory = try TemporaryDirectory()
+    let faults = Faults()
+    let store = try await open(directory, tuning: faults.tuning)
+    let (sample, other) = (try Sample("one"), try Sample("two"))
+    for sample in [sample, other] { _ = try await store.commit(sample.fill) }
+    _ = try await store.backUp(name: "before", keep: 3)
+    let old = try directory.wrappedKeys() + [directory.wrappedMaster()]
+    let backup = directory.state + "/backups/before.db"
+    let obstacle = BackupRemovalTests.Obstacle.journalThatCantBeRead
+    let end = try isBackupHeld ? obstacle.begin(on: backup, nil) : nil
+    faults.fail { $0 == .emptyingLog }
+    #expect(await reason { _ = try await store.rotateKey() } == .storeUnavailable)
+    faults.stop()
+    try end?()
+    try await eventually { (try? await store.commit(sample.change(.wipe))) != nil }
+    // A backup that stays under the former key is left alone and named; the start rewraps it.
+    #expect(store.unfinishedBackups.map(\.name) == (isBackupHeld ? ["before"] : []))
+    for key in old { #expect(try directory.filesContaining(key) == [] || isBackupHeld) }
+    await store.close()
+
+    let again = try await open(directory)
+    try await eventually { again.unfinishedBackups.isEmpty && again.health == .ok }
+    // Another backup waits for the removal.
+    _ = try await again.backUp(name: "after", keep: 3)
+    await again.close()
+    for key in old { #expect(try directory.filesContaining(key) == []) }
+    _ = try StateRestoration.run(directory: directory.state, from: .named("before"))
+    let restored = try await open(directory)
+    #expect(try await restored.load().quarantined.isEmpty)
+    let wiped = try #require(try await restored.loaded(sample))
+    #expect(wiped.identity == nil)
+    try await other.expectFilled(restored)
+    await restored.close()
+  }
+
   @Test func letsGoOfKeysThatSealNoEventAnyMore() async throws {
     let directory = try TemporaryDirectory()
     let clock = TestClock()

@@ -63,18 +63,20 @@ extension WriterSession {
       return .failure(failed(error))
     }
     isLogToBeEmptied = true
-    if let failure = emptyOldLog() { return .failure(failure) }
+    let unfinished = emptyOldLog()
+    // No read has a former key any more: a log is emptied without readers, and a failure opens the connections again.
+    // With the former key, a backup that stays under it would open, and get keys under the new one.
     vault.expect(nil)
     try? tuning.at(.rotated, nil)
     let left = BackupEditor(folder: folder).adopt(master: master, wrapping: next, roots: [vault.root])
-    succeeded()
-    guard left.isEmpty else {
-      return .failure(
-        .storeUnavailable(
-          "The new key is in force, but backups still lie under the former one (\(Self.words(for: left))); remove them or "
-            + "try again."))
+    if unfinished == nil { succeeded() }
+    var problems = unfinished.map { [$0.message] } ?? []
+    if !left.isEmpty {
+      problems.append(
+        "The new key is in force, but backups still lie under the former one (\(Self.words(for: left))); remove them or "
+          + "try again.")
     }
-    return .success(count)
+    return problems.isEmpty ? .success(count) : .failure(.storeUnavailable(problems.joined(separator: " ")))
   }
 
   private static func words(for backups: [UnfinishedBackup]) -> String {
