@@ -163,7 +163,8 @@ extension InstanceCore {
     if let state = services.first(where: { $0.machine.hasFailedWipe }) { throw noToken(of: state) }
   }
 
-  /// Returns the parts that write registrations and deliveries, as after a wipe under the key that follows it.
+  /// Returns the parts that write registrations and deliveries. After a wipe, registrations are encrypted under the key
+  /// that follows it.
   static func parts(writing pushes: [PushRecord], _ deliveries: [Delivery]) -> [InstanceChange.Part] {
     pushes.compactMap { push in
       (try? JSONValueEncoder.encode(push)).map { .putPush(id: push.id, $0) }

@@ -123,7 +123,7 @@ extension Transition {
     let (newest, dropped) = Delivery.newest(core.deliveries)
     core.deliveries = newest
     change.parts.insert(contentsOf: dropped.map { .deleteOutbox(id: $0.id) }, at: 0)
-    // Registrations and deliveries are encrypted under the key that follows the wipe.
+    // Registrations are encrypted under the key that follows the wipe. Deliveries have keys of their own, which stay.
     if wipes { change.parts += InstanceCore.parts(writing: core.pushes, core.deliveries) }
     if adopts, result?.prepared == nil { welcome() }
     return dropped
