@@ -38,7 +38,8 @@ extension InstanceActor {
       if core.services.contains(where: { core.isInUse(keys, on: $0) && !$0.machine.isSigningOut }) { return nil }
       let activity = leaving?.running ?? core.services.first { core.isOffered(keys, on: $0) }?.running
       guard let activity, !Task.isCancelled else { break }
-      // Limited, because a renewal may wait for a person.
+      // In rounds, because a renewal may wait for a person, and the session may be free before that ends. Without an end,
+      // because a logout would end the session that the activity sets up.
       if await isAbandoned(activity.id, within: core.adapter.traits.common.timeout) {
         // The activity was abandoned before its request was sent. If it was a logout, the user stays signed in.
         if leaving != nil { return nil }
