@@ -143,21 +143,26 @@ public final class SQLiteStateStore: StateStore {
     return state
   }
 
-  /// Adds the noted wipes to their instances, and deletes the notes of instances that are not there any more.
-  private func take(_ noted: [InstanceUUID: [String]], into state: inout StoredState) async {
+  /// Adds the noted wipes to their instances, and deletes the notes that are obsolete or of instances that are not there
+  /// any more. The others get the present storage epochs.
+  private func take(_ noted: [InstanceUUID: [FailedWipe]], into state: inout StoredState) async {
     guard !noted.isEmpty else { return }
     for index in state.instances.indices {
-      state.instances[index].failedWipes = noted[state.instances[index].uuid] ?? []
+      guard let found = noted[state.instances[index].uuid] else { continue }
+      state.instances[index].take(found)
+      let instance = state.instances[index]
+      let pending = instance.failedWipes.map { ($0, instance.storageEpoch) }
+      try? await note(failedWipes: Dictionary(pending) { first, _ in first }, of: instance.uuid)
     }
     let known = Set(state.instances.map(\.uuid) + state.quarantined.map(\.uuid))
-    for uuid in noted.keys where !known.contains(uuid) { try? await note(failedWipes: [], of: uuid) }
+    for uuid in noted.keys where !known.contains(uuid) { try? await note(failedWipes: [:], of: uuid) }
   }
 
-  public func note(failedWipes services: [String], of instance: InstanceUUID) async throws(SDKError) {
+  public func note(failedWipes: [String: UInt64], of instance: InstanceUUID) async throws(SDKError) {
     let result: Result<Void, StoreOpenError> = await withCheckedContinuation { continuation in
-      notes.async { [failedWipes] in
+      notes.async { [file = self.failedWipes] in
         continuation.resume(
-          returning: Result { () throws(StoreOpenError) in try failedWipes.set(services, of: instance) })
+          returning: Result { () throws(StoreOpenError) in try file.set(failedWipes, of: instance) })
       }
     }
     do { try result.get() } catch { throw .storeUnavailable("The lock can't be noted: \(StoreFailure.text(error)).") }

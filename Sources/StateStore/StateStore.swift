@@ -22,11 +22,13 @@ public protocol StateStore: Sendable {
   ///   `storeUnavailable`, and `instanceNotFound` when the instance was deleted.
   func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult
 
-  /// Notes the services of an instance whose wipe could not be stored, also on a full disk. After a restart, `load`
-  /// returns them in `StoredInstance.failedWipes`. The name is empty for an instance without services.
+  /// Replaces the notes of an instance's services whose wipe could not be stored, also on a full disk. After a restart,
+  /// `load` returns the services in `StoredInstance.failedWipes`, unless a wipe was stored since.
   ///
-  /// - Throws: `storeUnavailable`. The note is then lost in a restart.
-  func note(failedWipes services: [String], of instance: InstanceUUID) async throws(SDKError)
+  /// - Parameter failedWipes: the storage epochs that the wipes were to end, by service. The name is empty for an instance
+  ///   without services.
+  /// - Throws: `storeUnavailable`. A restart may then find the former notes or the new ones.
+  func note(failedWipes: [String: UInt64], of instance: InstanceUUID) async throws(SDKError)
 
   /// Returns a stored value, or `nil` if there is no such instance.
   func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue?
@@ -86,7 +88,7 @@ public struct UnavailableStateStore: StateStore {
 
   public func load() async throws(SDKError) -> StoredState { throw error }
   public func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult { throw error }
-  public func note(failedWipes services: [String], of instance: InstanceUUID) async throws(SDKError) { throw error }
+  public func note(failedWipes: [String: UInt64], of instance: InstanceUUID) async throws(SDKError) { throw error }
   public func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue? {
     throw error
   }

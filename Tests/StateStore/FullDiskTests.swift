@@ -137,7 +137,7 @@ import Testing
       return
     }
     #expect(why.contains(shortage.words))
-    if shortage != .readOnly { try await store.note(failedWipes: [""], of: sample.uuid) }
+    if shortage != .readOnly { try await store.note(failedWipes: ["": 0], of: sample.uuid) }
     try shortage.end(on: disk)
     try await eventually { store.health == .ok }
     _ = try await store.commit(sample.put("key", 1))

@@ -62,9 +62,20 @@ struct InstanceCore: Sendable {
     for name in stored.failedWipes { self[name.isEmpty ? nil : name]?.machine.wipeFailed() }
   }
 
-  /// The services whose wipe could not be stored, in the form that the store notes them.
-  var failedWipes: [String] {
-    isDeleted ? [] : services.filter(\.machine.hasFailedWipe).map { $0.service ?? "" }
+  /// The services whose wipe could not be stored, with the present storage epoch, in the form that the store notes them.
+  var failedWipes: [String: UInt64] {
+    var wipes: [String: UInt64] = [:]
+    guard !isDeleted else { return wipes }
+    for state in services where state.machine.hasFailedWipe { wipes[state.service ?? ""] = storageEpoch }
+    return wipes
+  }
+
+  /// Returns the failed wipes to note before the commit of a change that wipes. Those that remain after it, in `next`, are
+  /// to end the storage epoch that follows the change. Before the commit, that is a later one, which counts too.
+  func failedWipes(remainingAfter next: InstanceCore) -> [String: UInt64] {
+    var wipes = failedWipes
+    for service in next.failedWipes.keys { wipes[service]? &+= 1 }
+    return wipes
   }
 
   /// The state of a service; `nil` if the instance has no such service. Setting the state of such a service does

@@ -59,8 +59,8 @@ actor InstanceActor {
   static let pauseAfterFailure = 5.0
   /// The number of commits in progress.
   private var commits = 0
-  /// The services whose wipe could not be stored, as the store has noted them.
-  private var notedWipes: [String]
+  /// The failed wipes that the store has noted.
+  private var notedWipes: [String: UInt64]
 
   /// Creates an instance from its stored form.
   init(
@@ -77,7 +77,7 @@ actor InstanceActor {
       stored, definition: definition, adapter: adapter, provider: provider, now: environment.clock.now(),
       random: environment.clock.random)
     self.core = core
-    notedWipes = stored.failedWipes
+    notedWipes = Dictionary(stored.failedWipes.map { ($0, stored.storageEpoch) }) { first, _ in first }
     var logger = environment.logger
     logger[metadataKey: "instance"] = "\(stored.id)"
     logger[metadataKey: "kind"] = "\(definition.kind)"
@@ -214,7 +214,11 @@ actor InstanceActor {
         change.isDemanded = isDemanded
         // Readers of events can see the change before it is acknowledged, because that waits until its keys are gone from
         // the backups.
-        if change.destroysIdentity { published.withLock { $0.withholdTokens() } }
+        if change.destroysIdentity {
+          published.withLock { $0.withholdTokens() }
+          // The change raises the storage epoch. A crash after it must not make the notes of other services obsolete.
+          await note(core.failedWipes(remainingAfter: next))
+        }
         commit = .success(try await self.commit(change))
         heldUntil = nil
       }
@@ -239,7 +243,7 @@ actor InstanceActor {
     let isSeen = core.isSeenOtherwise(than: former)
     // Also after a failure, because tokens may be withheld.
     if isSeen || step.change?.destroysIdentity == true { publish() }
-    if core.failedWipes != notedWipes { await noteFailedWipes() }
+    await note(core.failedWipes)
     if end.error == nil { beforeEvents() }
     // Emitted after publishing, so that observers of a logout can no longer read the former token.
     environment.events.append(done.events)
@@ -256,9 +260,10 @@ actor InstanceActor {
   }
 
   /// Notes on disk the wipes that could not be stored, so that a restart signs no user in who was signed out.
-  private func noteFailedWipes() async {
-    notedWipes = core.failedWipes
-    do throws(SDKError) { try await environment.store.note(failedWipes: notedWipes, of: uuid) } catch {
+  private func note(_ failedWipes: [String: UInt64]) async {
+    guard failedWipes != notedWipes else { return }
+    notedWipes = failedWipes
+    do throws(SDKError) { try await environment.store.note(failedWipes: failedWipes, of: uuid) } catch {
       logger.error(
         "A restart would forget that this instance is locked: \(error.message)",
         metadata: ["reason": "\(error.reason)"])

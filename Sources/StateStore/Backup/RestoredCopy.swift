@@ -87,8 +87,7 @@ enum RestoredCopy {
     let losses = try BackupLosses(of: db)
     let state = try StateLoader.load(db, vault: vault).state
     let storage = StorageReader(vault: vault)
-    // Far more than the wipes of a state, so that storage epochs of several backups of one state do not collide.
-    let step = UInt64.random(in: 1 << 24..<1 << 32)
+    let step = UInt64.random(in: StoredInstance.leastRestoredStep..<1 << 32)
     let former = try RemovalTable.restrict(db)
     for instance in state.instances {
       let epoch = max(former[instance.uuid] ?? 0, instance.storageEpoch)

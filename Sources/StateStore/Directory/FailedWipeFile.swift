@@ -9,7 +9,7 @@ import Synchronization
 final class FailedWipeFile: Sendable {
   private struct Note: Hashable {
     let uuid: InstanceUUID
-    let service: String
+    let wipe: FailedWipe
   }
 
   private struct Notes {
@@ -52,48 +52,65 @@ final class FailedWipeFile: Sendable {
   private static func note(_ bytes: [UInt8]) -> Note? {
     let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
     let words = String(decoding: line, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
-    guard words.count == 2, words[0].utf8.count == 36 else { return nil }
-    return Note(uuid: InstanceUUID(String(words[0])), service: String(words[1]))
+    guard words.count == 2 || words.count == 3, words[0].utf8.count == 36 else { return nil }
+    var wipe = FailedWipe(service: String(words[1]))
+    if words.count == 3 {
+      guard let epoch = UInt64(words[2], radix: 16) else { return nil }
+      wipe.storageEpoch = epoch
+    }
+    return Note(uuid: InstanceUUID(String(words[0])), wipe: wipe)
   }
 
-  /// The noted services by instance; the name is empty for an instance without services.
-  var noted: [InstanceUUID: [String]] {
+  /// The noted wipes by instance.
+  var noted: [InstanceUUID: [FailedWipe]] {
     state.withLock { state in
-      Dictionary(grouping: state.slots.compactMap { $0 }, by: \.uuid).mapValues { $0.map(\.service).sorted() }
+      Dictionary(grouping: state.slots.compactMap { $0 }, by: \.uuid).mapValues { $0.map(\.wipe) }
     }
   }
 
-  /// Replaces the notes of an instance, and returns once that is on disk.
+  /// Replaces the notes of an instance, and returns once that is on disk. A note of the same service is overwritten, so
+  /// that a crash leaves either.
   ///
+  /// - Parameter wipes: the storage epochs that the wipes were to end, by service.
   /// - Throws: `unwritable` when the disk fails, or there is no room for another note.
-  func set(_ services: [String], of uuid: InstanceUUID) throws(StoreOpenError) {
-    let notes = Set(services.map { Note(uuid: uuid, service: $0) })
+  func set(_ wipes: [String: UInt64], of uuid: InstanceUUID) throws(StoreOpenError) {
     let result = state.withLock { state in
-      Result { () throws(StoreOpenError) in try set(notes, of: uuid, &state) }
+      Result { () throws(StoreOpenError) in try set(wipes, of: uuid, &state) }
     }
     try result.get()
   }
 
-  private func set(_ notes: Set<Note>, of uuid: InstanceUUID, _ state: inout Notes) throws(StoreOpenError) {
-    let present = Set(state.slots.compactMap { $0?.uuid == uuid ? $0 : nil })
-    guard present != notes else { return }
-    guard let file = state.file else { throw .unwritable("\(path) can't be opened") }
-    for slot in state.slots.indices {
-      if let note = state.slots[slot], note.uuid == uuid, !notes.contains(note) {
-        try write(nil, slot, file)
-        state.slots[slot] = nil
+  private func set(
+    _ wipes: [String: UInt64], of uuid: InstanceUUID, _ state: inout Notes
+  ) throws(StoreOpenError) {
+    let slots = state.slots
+    var missing = wipes.map { Note(uuid: uuid, wipe: FailedWipe(service: $0.key, storageEpoch: $0.value)) }
+    var (changes, obsolete): ([(slot: Int, note: Note?)], [Int]) = ([], [])
+    for (slot, found) in slots.enumerated() {
+      guard let found, found.uuid == uuid else { continue }
+      if let index = missing.firstIndex(where: { $0.wipe.service == found.wipe.service }) {
+        let note = missing.remove(at: index)
+        if note != found { changes.append((slot, note)) }
+      } else {
+        obsolete.append(slot)
       }
     }
-    for note in notes.subtracting(present) {
-      guard let slot = state.slots.firstIndex(of: nil) else { throw .unwritable("\(path) is full") }
-      try write(note, slot, file)
-      state.slots[slot] = note
+    var free = obsolete + slots.indices.lazy.filter { slots[$0] == nil }.prefix(missing.count)
+    for note in missing {
+      guard !free.isEmpty else { throw .unwritable("\(path) is full") }
+      changes.append((free.removeFirst(), note))
     }
+    for slot in obsolete where free.contains(slot) { changes.append((slot, nil)) }
+    guard !changes.isEmpty else { return }
+    guard let file = state.file else { throw .unwritable("\(path) can't be opened") }
+    for (slot, note) in changes { try write(note, slot, file) }
     if fdatasync(file.raw) != 0 { throw .unwritable(path: path) }
+    for (slot, note) in changes { state.slots[slot] = note }
   }
 
   private func write(_ note: Note?, _ slot: Int, _ file: OwnedDescriptor) throws(StoreOpenError) {
-    let text = note.map { "\($0.uuid) \($0.service)" } ?? ""
+    let epoch = note?.wipe.storageEpoch.map { " " + String($0, radix: 16) } ?? ""
+    let text = note.map { "\($0.uuid) \($0.wipe.service)" + epoch } ?? ""
     guard text.utf8.count < Self.noteBytes else { throw .unwritable("\(path) can't note \(text)") }
     let bytes = Array(text.utf8) + [UInt8](repeating: UInt8(ascii: "\n"), count: Self.noteBytes - text.utf8.count)
     guard pwrite(file.raw, bytes, bytes.count, off_t(slot * Self.noteBytes)) == bytes.count else {

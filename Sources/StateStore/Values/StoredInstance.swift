@@ -45,6 +45,34 @@ extension StoredInstance {
   public var clientStorageEpoch: String { uuid.clientStorageEpoch(storageEpoch) }
 }
 
+/// A wipe of a service that could not be stored.
+struct FailedWipe: Hashable {
+  /// The service; empty for an instance without services.
+  let service: String
+  /// The storage epoch that the wipe was to end; `nil` in a note of a former version.
+  var storageEpoch: UInt64?
+
+  /// Whether the wipe must still be made in a state with this storage epoch.
+  ///
+  /// A state with a higher one has stored a wipe since, and the note could not be cleared before a crash. The instance
+  /// may have another user then. But a restored backup, with a far higher one, may have the user again.
+  func isPending(at present: UInt64) -> Bool {
+    guard let storageEpoch, storageEpoch < present else { return true }
+    return present - storageEpoch >= StoredInstance.leastRestoredStep
+  }
+}
+
+extension StoredInstance {
+  /// The least number by which a restore raises a storage epoch: far more than the wipes of a state, so that storage
+  /// epochs of several backups of one state do not collide.
+  static let leastRestoredStep: UInt64 = 1 << 24
+
+  /// Adds those of the noted wipes that must still be made.
+  mutating func take(_ noted: [FailedWipe]) {
+    failedWipes = noted.filter { $0.isPending(at: storageEpoch) }.map(\.service).sorted()
+  }
+}
+
 /// A push registration as stored, part of its instance. It is sealed under the instance's data key and destroyed by a
 /// wipe.
 public struct StoredPush: Sendable, Hashable {

@@ -53,6 +53,45 @@ struct FailedWipeTests {
     try await World.run(store: store) { world in #expect(world.hosted("desk")?.state == .authenticated) }
   }
 
+  @Test func `The next user is signed in after a restart, also if the note of the failed logout could not be deleted`()
+    async throws
+  {
+    let store = try await failedLogout()
+    try await World.run(store: store) { world in
+      let desk = try #require(world.hosted("desk"))
+      store.failNextCommits(0)
+      store.failNextNotes(.max)
+      try await desk.signIn("bob#1")
+      #expect(store.notedWipes(of: desk.uuid) == [""])
+    }
+    store.failNextNotes(0)
+    try await World.run(store: store) { world in
+      let desk = try #require(world.hosted("desk"))
+      #expect(desk.state == .authenticated)
+      #expect(try await desk.token().token == "bob#1")
+    }
+  }
+
+  @Test func `The logout of another service keeps the note of the service whose logout could not be stored`()
+    async throws
+  {
+    let store = try await failedLogout(["services": ["cases", "chat"], "anonymous": false], on: "cases")
+    try await World.run(store: store) { world in
+      let desk = try #require(world.hosted("desk"))
+      store.failNextCommits(0)
+      // A restart finds the notes from before the commit.
+      store.failNotesAfterNextCommit()
+      _ = try await desk.signOut(service: "chat", localOnly: true, accepted: {})
+    }
+    store.failNextNotes(0)
+    try await World.run(store: store) { world in
+      let desk = try #require(world.hosted("desk"))
+      let services = desk.shape(secretSettings: [], isAdmin: true, conceals: false).services
+      #expect(services?["cases"]?.state == .locked)
+      #expect(services?["chat"]?.state == .loggedOut)
+    }
+  }
+
   @Test func `Only the service whose logout could not be stored is locked after a restart`() async throws {
     let store = try await failedLogout(["services": ["cases", "chat"], "anonymous": false], on: "cases")
     store.failNextCommits(0)

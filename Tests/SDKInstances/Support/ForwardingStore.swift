@@ -17,8 +17,8 @@ extension ForwardingStore {
 
   func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult { try await base.commit(change) }
 
-  func note(failedWipes services: [String], of instance: InstanceUUID) async throws(SDKError) {
-    try await base.note(failedWipes: services, of: instance)
+  func note(failedWipes: [String: UInt64], of instance: InstanceUUID) async throws(SDKError) {
+    try await base.note(failedWipes: failedWipes, of: instance)
   }
 
   func storageValue(of instance: InstanceUUID, key: String) async throws(SDKError) -> StoredValue? {

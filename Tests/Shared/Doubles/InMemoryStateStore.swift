@@ -14,7 +14,9 @@ public final class InMemoryStateStore: StateStore {
     var commits = 0
     var undemanded = 0
     var health = StoreHealth.ok
-    var failedWipes: [InstanceUUID: [String]] = [:]
+    var failedWipes: [InstanceUUID: [FailedWipe]] = [:]
+    var failedNotes = 0
+    var failsNotesAfterCommit = false
   }
 
   private let contents = Mutex(Contents())
@@ -40,15 +42,39 @@ public final class InMemoryStateStore: StateStore {
       var state = StoredState(
         instances: contents.state.instances, quarantined: contents.state.quarantined, deleted: contents.state.deleted)
       for index in state.instances.indices {
-        state.instances[index].failedWipes = contents.failedWipes[state.instances[index].uuid] ?? []
+        state.instances[index].take(contents.failedWipes[state.instances[index].uuid] ?? [])
       }
       return state
     }
   }
 
-  public func note(failedWipes services: [String], of instance: InstanceUUID) async throws(SDKError) {
-    contents.withLock { $0.failedWipes[instance] = services.isEmpty ? nil : services }
+  public func note(failedWipes: [String: UInt64], of instance: InstanceUUID) async throws(SDKError) {
+    let error = contents.withLock { contents -> SDKError? in
+      guard contents.failedNotes == 0 else {
+        contents.failedNotes -= 1
+        return contents.failure
+      }
+      contents.failedWipes[instance] = failedWipes.map { FailedWipe(service: $0.key, storageEpoch: $0.value) }
+      return nil
+    }
+    if let error { throw error }
   }
+
+  /// The services of an instance whose failed wipe is noted, also if the note is obsolete.
+  public func notedWipes(of instance: InstanceUUID) -> [String] {
+    contents.withLock { $0.failedWipes[instance]?.map(\.service).sorted() ?? [] }
+  }
+
+  /// Makes the next notes of failed wipes fail.
+  public func failNextNotes(_ count: Int) {
+    contents.withLock { contents in
+      contents.failedNotes = max(0, count)
+      contents.failsNotesAfterCommit = false
+    }
+  }
+
+  /// Makes all notes of failed wipes fail once the next change is applied, as after a kill at that moment.
+  public func failNotesAfterNextCommit() { contents.withLock { $0.failsNotesAfterCommit = true } }
 
   public func commit(_ change: InstanceChange) async throws(SDKError) -> CommitResult {
     let time = clock()
@@ -67,6 +93,7 @@ public final class InMemoryStateStore: StateStore {
         let result = try state.apply(change, at: time)
         contents.state = state
         contents.commits += 1
+        if contents.failsNotesAfterCommit { contents.failedNotes = .max }
         if !change.isDemanded { contents.undemanded += 1 }
         contents.health = .ok
         return .success(result)
