@@ -59,8 +59,8 @@ actor InstanceActor {
   static let pauseAfterFailure = 5.0
   /// The number of commits in progress.
   private var commits = 0
-  /// The failed wipes that the store has noted.
-  private var notedWipes: [String: UInt64]
+  /// The failed wipes that the store has noted; `nil` if that is unknown, because they could not be noted.
+  private var notedWipes: [String: UInt64]?
 
   /// Creates an instance from its stored form.
   init(
@@ -259,14 +259,23 @@ actor InstanceActor {
     return try await environment.store.commit(change)
   }
 
-  /// Notes on disk the wipes that could not be stored, so that a restart signs no user in who was signed out.
+  /// Notes on disk the wipes that could not be stored, so that a restart signs no user in who was signed out. Notes that
+  /// could not be written are written again with the next step.
   private func note(_ failedWipes: [String: UInt64]) async {
     guard failedWipes != notedWipes else { return }
-    notedWipes = failedWipes
-    do throws(SDKError) { try await environment.store.note(failedWipes: failedWipes, of: uuid) } catch {
-      logger.error(
-        "A restart would forget that this instance is locked: \(error.message)",
+    do throws(SDKError) {
+      try await environment.store.note(failedWipes: failedWipes, of: uuid)
+      notedWipes = failedWipes
+    } catch {
+      let consequence =
+        failedWipes.isEmpty
+        ? "The note that this instance is locked is obsolete and could not be deleted"
+        : "A restart would forget that this instance is locked"
+      // Repeated attempts must not fill the journal.
+      logger.log(
+        level: notedWipes == nil ? .debug : .error, "\(consequence): \(error.message)",
         metadata: ["reason": "\(error.reason)"])
+      notedWipes = nil
     }
   }
 

@@ -14,6 +14,8 @@ final class FailedWipeFile: Sendable {
 
   private struct Notes {
     var slots: [Note?] = []
+    /// The slots whose last write may not be on disk.
+    var unsynced: Set<Int> = []
     var file: OwnedDescriptor?
   }
 
@@ -69,7 +71,7 @@ final class FailedWipeFile: Sendable {
   }
 
   /// Replaces the notes of an instance, and returns once that is on disk. A note of the same service is overwritten, so
-  /// that a crash leaves either.
+  /// that a crash leaves either. After a failure, the next call writes again.
   ///
   /// - Parameter wipes: the storage epochs that the wipes were to end, by service.
   /// - Throws: `unwritable` when the disk fails, or there is no room for another note.
@@ -90,7 +92,7 @@ final class FailedWipeFile: Sendable {
       guard let found, found.uuid == uuid else { continue }
       if let index = missing.firstIndex(where: { $0.wipe.service == found.wipe.service }) {
         let note = missing.remove(at: index)
-        if note != found { changes.append((slot, note)) }
+        if note != found || state.unsynced.contains(slot) { changes.append((slot, note)) }
       } else {
         obsolete.append(slot)
       }
@@ -103,9 +105,11 @@ final class FailedWipeFile: Sendable {
     for slot in obsolete where free.contains(slot) { changes.append((slot, nil)) }
     guard !changes.isEmpty else { return }
     guard let file = state.file else { throw .unwritable("\(path) can't be opened") }
+    state.unsynced.formUnion(changes.map { $0.slot })
     for (slot, note) in changes { try write(note, slot, file) }
     if fdatasync(file.raw) != 0 { throw .unwritable(path: path) }
     for (slot, note) in changes { state.slots[slot] = note }
+    state.unsynced.subtract(changes.map { $0.slot })
   }
 
   private func write(_ note: Note?, _ slot: Int, _ file: OwnedDescriptor) throws(StoreOpenError) {

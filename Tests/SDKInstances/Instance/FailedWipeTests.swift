@@ -72,6 +72,24 @@ struct FailedWipeTests {
     }
   }
 
+  @Test func `A note that could not be written or deleted is written or deleted with a later step`() async throws {
+    let store = InMemoryStateStoreFactory.make(ManualClock())
+    try await World.run(store: store) { world in
+      let desk = try await world.instance(provider: false)
+      try await desk.signIn("alice#1")
+      store.failNextCommits(.max)
+      store.failNextNotes(1)
+      #expect(await reason { _ = try await desk.signOut(localOnly: true, accepted: {}) } == "storeUnavailable")
+      await desk.actor.step(nil) { _, _ in Step() }
+      #expect(store.notedWipes(of: desk.uuid) == [""])
+      store.failNextNotes(1)
+      store.failNextCommits(0)
+      try await desk.signIn("bob#1")
+      await desk.actor.step(nil) { _, _ in Step() }
+      #expect(store.notedWipes(of: desk.uuid) == [])
+    }
+  }
+
   @Test func `The logout of another service keeps the note of the service whose logout could not be stored`()
     async throws
   {
