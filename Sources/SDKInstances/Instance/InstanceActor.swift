@@ -57,7 +57,7 @@ actor InstanceActor {
   private(set) var heldUntil: Timestamp?
   /// The seconds until deadlines are handled again after a change could not be stored.
   static let pauseAfterFailure = 5.0
-  /// The number of commits in progress.
+  /// The number of commits and notes in progress, for which a change waits.
   private var commits = 0
   /// The failed wipes that the store has noted; `nil` if that is unknown, because they could not be noted.
   private var notedWipes: [String: UInt64]?
@@ -263,6 +263,8 @@ actor InstanceActor {
   /// could not be written are written again with the next step.
   private func note(_ failedWipes: [String: UInt64]) async {
     guard failedWipes != notedWipes else { return }
+    commits += 1
+    defer { commits -= 1 }
     do throws(SDKError) {
       try await environment.store.note(failedWipes: failedWipes, of: uuid)
       notedWipes = failedWipes

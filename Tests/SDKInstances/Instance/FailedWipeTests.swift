@@ -1,3 +1,4 @@
+import Concurrency
 import Doubles
 import JSONRPC
 import SDKProtocol
@@ -87,6 +88,31 @@ struct FailedWipeTests {
       try await desk.signIn("bob#1")
       await desk.actor.step(nil) { _, _ in Step() }
       #expect(store.notedWipes(of: desk.uuid) == [])
+    }
+  }
+
+  @Test func `The watchdog does not end the daemon while a note waits for the disk`() async throws {
+    let store = InMemoryStateStoreFactory.make(ManualClock())
+    try await World.run(store: store) { world in
+      let desk = try await world.instance(provider: false)
+      try await desk.signIn("alice#1")
+      let (begun, end) = (Promise<Void>(), Promise<Void>())
+      store.holdNotes {
+        begun.resolve(.success(()))
+        try? await end.value()
+      }
+      store.failNextCommits(.max)
+      let logout = Task { await reason { _ = try await desk.signOut(localOnly: true, accepted: {}) } }
+      try await begun.value()
+      let answered = Records<Bool>()
+      let probe = Task {
+        await desk.answer()
+        answered.add(true)
+      }
+      try await eventually("the probe is answered") { answered.count == 1 }
+      probe.cancel()
+      end.resolve(.success(()))
+      #expect(await logout.value == "storeUnavailable")
     }
   }
 

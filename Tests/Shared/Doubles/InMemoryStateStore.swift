@@ -17,6 +17,7 @@ public final class InMemoryStateStore: StateStore {
     var failedWipes: [InstanceUUID: [FailedWipe]] = [:]
     var failedNotes = 0
     var failsNotesAfterCommit = false
+    var noteHold: (@Sendable () async -> Void)?
   }
 
   private let contents = Mutex(Contents())
@@ -49,6 +50,8 @@ public final class InMemoryStateStore: StateStore {
   }
 
   public func note(failedWipes: [String: UInt64], of instance: InstanceUUID) async throws(SDKError) {
+    let hold = contents.withLock { $0.noteHold }
+    await hold?()
     let error = contents.withLock { contents -> SDKError? in
       guard contents.failedNotes == 0 else {
         contents.failedNotes -= 1
@@ -71,6 +74,11 @@ public final class InMemoryStateStore: StateStore {
       contents.failedNotes = max(0, count)
       contents.failsNotesAfterCommit = false
     }
+  }
+
+  /// Makes all notes of failed wipes wait for the end of `body`, as on a disk that hangs.
+  public func holdNotes(until body: @escaping @Sendable () async -> Void) {
+    contents.withLock { $0.noteHold = body }
   }
 
   /// Makes all notes of failed wipes fail once the next change is applied, as after a kill at that moment.
