@@ -5,6 +5,8 @@ import shapes, swift
 KEYS = """doc summary text message access ordering concern kind errors shared_errors commands needs_state takes_large_frames
     plain params result writes_text types constants example"""
 PROTOCOLS = {"method": "SDKMethod", "notification": "RPCNotification", "request": "DelegateRequest"}
+#: The types of params that a plain reader knows. The last two are texts that may be invalid.
+PLAIN = ("String", "Bool", "Seconds", "InstanceID", "Timestamp")
 ORDERINGS = {"free": ".free", "read": ".read", "write": ".write(waits: false)", "write after writes": ".write(waits: true)"}
 
 
@@ -122,8 +124,8 @@ def plain(data, all):
     """A reader of params that uses neither their schema nor a decoder. It compares names in the order of `plain`."""
     read = [one for key in data["plain"] for one in all if one.key == key]
     for one in read:
-        if one.type.removesuffix("?") in ("Int", "Double", "JSON", "JSONObject") or one.type.startswith("["):
-            raise ValueError(f"plain reads texts, booleans and seconds, and {one.key} is {one.type}")
+        if one.type.removesuffix("?") not in PLAIN:
+            raise ValueError(f"plain reads {', '.join(PLAIN)}, and {one.key} is {one.type}")
     needed = [one for one in read if not one.is_optional]
     free = [one for one in read if one.is_optional]
     listing = [f"`{one.key}`" for one in read]
@@ -144,9 +146,12 @@ def plain(data, all):
         elif kind == "Bool":
             yield "        guard case .bool(let value) = member.value else { return nil }\n"
             yield f"        {one.name} = value\n"
-        else:
+        elif kind == "String":
             yield "        guard case .string(let text) = member.value else { return nil }\n"
-            yield f"        {one.name} = {'text' if kind == 'String' else f'{kind}(text)'}\n"
+            yield f"        {one.name} = text\n"
+        else:
+            yield f"        guard case .string(let text) = member.value, let value = {kind}(text) else {{ return nil }}\n"
+            yield f"        {one.name} = value\n"
     yield "      // An unknown member, or one of which only the general path knows the form.\n"
     yield "      default: return nil\n      }\n    }\n"
     yield f"    guard {', '.join(f'let {one.name}' for one in needed)} else {{ return nil }}\n"

@@ -77,8 +77,8 @@ extension TokenGet.Params: PlainParams {
     for member in object.members {
       switch member.key {
       case "instance":
-        guard case .string(let text) = member.value else { return nil }
-        instance = InstanceID(text)
+        guard case .string(let text) = member.value, let value = InstanceID(text) else { return nil }
+        instance = value
       case "http":
         guard case .bool(let value) = member.value else { return nil }
         http = value
