@@ -39,7 +39,7 @@ def event_data(data, common):
         if not shared:
             yield "      .empty\n"
             continue
-        all = shapes.members(data["details"].get(shared) or data["events"][shared]["data"], common)
+        all = shapes.described(data["details"].get(shared) or data["events"][shared]["data"], common)
         yield f"      .named(\n        {swift.literal(shared if shared in data['details'] else swift.pascal(shared) + 'Data')},\n"
         yield f"        {shapes.schema(None, all, 8)[10:]})\n"
     yield "    }\n  }\n\n  /// The type's name with a capital first letter, for the names of schemas.\n"

@@ -2,7 +2,7 @@
 `[User]` (an array), `{Service}` (an object whose names are chosen by its writer) and `integer 1...500`; the README of the
 folder Contract lists them."""
 import re
-import swift
+import swift, texts
 
 #: The words for types that are in no file: the type in Swift, and the schema.
 WORDS = {
@@ -102,6 +102,14 @@ def members(data, common):
     return [Member(key, one, common) for key, one in data.items()]
 
 
+def described(data, common):
+    """The members of an object that is in the clients."""
+    all = members(data, common)
+    for one in all:
+        texts.check(f"the member {one.key}", one.text)
+    return all
+
+
 def schema(name, all, indent):
     """The schema of an object, named or not."""
     if name:
@@ -125,8 +133,9 @@ def struct(name, data, common, access="public ", indent=0, order=None, schema_te
     settings of a kind beside those that all kinds have; a method `check` by hand checks them.
     """
     pad = " " * (indent + 2)
-    all = members(data["members"], common)
     mode = data.get("settings")
+    # Settings are in no client.
+    all = members(data["members"], common) if mode else described(data["members"], common)
     access = "" if mode else access
     protocols = ", ".join(["RPCValue", *(["Hashable"] if mode else data.get("conforms", []))])
     yield swift.document(data["doc"], indent) + f"{' ' * indent}{access}struct {name}: {protocols} {{\n"

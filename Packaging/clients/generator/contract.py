@@ -1,6 +1,7 @@
 """The contract as types, methods, reasons and events, for any language."""
 import json, re, textwrap
 from dataclasses import dataclass, field
+import texts
 
 #: The reasons of errors of the clients themselves.
 OWN_REASONS = [
@@ -136,12 +137,15 @@ class Reader:
         contract.aliases = {name: contract.aliases[name] for name in order if name in contract.aliases}
 
     def judge(self):
-        """The comments of the clients are these texts: each must be a sentence, or make one with "is" before it."""
+        """Fails for a description that is no comment, such as one of a schema that make-contract does not make."""
         fields = [(name, one) for name, (members, _) in self.contract.objects.items() for one in members]
         fields += [(method.name, one) for method in self.contract.methods for one in method.required + method.optional]
         for owner, one in fields:
-            if one.text and not re.match(r"(the|a|an|whether) [\w`]|possible causes$|[A-Z].*\.$", one.text):
-                raise SystemExit(f"make-clients: {owner}.{one.name} needs a description that begins with the, a or whether: {one.text}")
+            if one.text:
+                try:
+                    texts.check(f"{owner}.{one.name}", one.text)
+                except ValueError as error:
+                    raise SystemExit(f"make-clients: {error}")
 
     # Types: ("ref", name) · ("literal", [values]) · ("string",) ("secret",) … ("any",) · ("array", type) · ("map", type) · ("union", [types])
 

@@ -39,7 +39,7 @@ public enum DelegateAttach: SDKMethod {
         "instances", .array(InstanceID.jsonSchema), "the instances for which this connection becomes a delegate"),
       .optional(
         "timeout", Seconds.jsonSchema,
-        "how long an answer may take before the question is passed on, from 0.1 to 600 s; unless given 10 s, and 600 s for shouldAuthenticate"
+        "the time after which an unanswered question is passed on, from 0.1 to 600 s; unless given 10 s, and 600 s for shouldAuthenticate"
       ),
     ])
   }
