@@ -5,6 +5,8 @@ from backend import Backend, person
 
 ROUTES = ["exchange"]
 IN, OUT = set(), set()
+# An anonymous visitor is `User.none`.
+KEEPS_ANONYMOUS = True
 
 
 class Vendor(Backend):

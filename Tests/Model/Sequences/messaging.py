@@ -5,6 +5,8 @@ ROUTES = ["login", "login", "logout", "user", "push", "anonymous"]
 IN, OUT = {"login"}, {"logout"}
 LEAVING = ["logout"]
 SETTINGS = [{"anonymous": "never"}]
+# The vendor merges an anonymous user into the one who signs in.
+KEEPS_ANONYMOUS = True
 STEPS = ["sign_out local"]
 
 

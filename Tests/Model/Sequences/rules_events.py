@@ -1,4 +1,7 @@
 """Rules 3, 5, 7 and 9: what events say, and the state that they lead to."""
+from history import PEOPLE
+from vendors import KEEPS_ANONYMOUS
+
 IN = {"authenticated", "refreshing", "reauthNeeded", "locked"}
 
 
@@ -30,7 +33,7 @@ def comings(history, service):
         if history.kind == "f" and event.get("service") != service:
             continue
         if event["type"] in ("userLoggedIn", "anonymousUserCreated"):
-            if must_wipe or (present and present != name and not is_merge(history, present)):
+            if must_wipe or (present and present != name and not is_kept(history, present)):
                 if event["type"] == "userLoggedIn":
                     yield f"userLoggedIn of {name} without identityWiped after {present or 'the former user'}"
             present, must_wipe = name or "somebody", False
@@ -48,9 +51,9 @@ def comings(history, service):
             present = None
 
 
-def is_merge(history, present):
-    """An anonymous user becomes the one who signs in."""
-    return history.kind in "mc" and present not in ("alice", "bob", "carol")
+def is_kept(history, present):
+    """Whether the present user is an anonymous one of whom a sign-in wipes nothing."""
+    return history.kind in KEEPS_ANONYMOUS and present not in PEOPLE
 
 
 def followed(history):

@@ -2,7 +2,9 @@
 
 `Vendor` is its backend, and `ROUTES` are the routes that may fail. `IN` and `OUT` are those by which the vendor regards a user as
 signed in and out, for rule 4; empty sets if it only knows tokens. The others may be missing: `LEAVING` are the routes by which a
-user leaves, `SETTINGS` what an instance is created with beside what it needs, and `STEPS` the steps that only this kind has.
+user leaves, `SETTINGS` what some instances are created with beside what all need, and `STEPS` the steps that only this kind has.
+`KEEPS_ANONYMOUS` says that a sign-in wipes nothing of an anonymous user before it, for rule 3: the vendor merges the two
+(`signOutAfter`), or the anonymous user is `User.none`. Without it, rule 3 misses `identityWiped` between them.
 """
 import importlib
 
@@ -27,4 +29,5 @@ IN = {letter: module.IN for letter, module in ALL.items()}
 OUT = {letter: module.OUT for letter, module in ALL.items()}
 LEAVING = {letter: getattr(module, "LEAVING", module.ROUTES) for letter, module in ALL.items()}
 SETTINGS = {letter: module.SETTINGS for letter, module in ALL.items() if hasattr(module, "SETTINGS")}
+KEEPS_ANONYMOUS = {letter for letter, module in ALL.items() if getattr(module, "KEEPS_ANONYMOUS", False)}
 STEPS = {letter: getattr(module, "STEPS", []) for letter, module in ALL.items()}

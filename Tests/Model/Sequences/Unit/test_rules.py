@@ -83,6 +83,9 @@ class RuleTests(unittest.TestCase):
             "not wiped": said((come, "alice"), (go, "alice"), (come, "bob")), "replaced": said((come, "alice"), (come, "bob")),
             "wiped too late": said((come, "alice"), (go, "alice"), (come, "bob"), wipe), "never in": said((go, "alice"), wipe),
             "another user's end": said((come, "alice"), (go, "bob"), wipe)})
+        for visitor in ("anon1", None):
+            followed = [("anonymousUserCreated", visitor), (come, "alice")]
+            self.check(rules_events.outcomes, {"m": said(*followed), "c": said(*followed, kind="c")}, {"s": said(*followed, kind="s")})
 
     def test_4_vendor_and_daemon_agree_on_who_is_signed_in(self):
         def moved(kind, *requests, user="alice"):
