@@ -38,7 +38,7 @@ import Testing
     #expect(seen.contains { $0.hasPrefix("sdkd_call_duration_seconds histogram seconds ") })
     #expect(seen.contains("sdkd_provider_run_duration_seconds histogram seconds 1"))
     // The text contains no ids, tokens, users or paths.
-    for word in ["alice", "desk\"", "eyJ", desk.folder.path] {
+    for word in ["alice", "\"desk\"", "eyJ", desk.folder.path] {
       #expect(result["text"]?.stringValue?.contains(word) == false, "\(word)")
     }
   }
