@@ -8,7 +8,8 @@ extension InstanceCore {
   struct NewDefinition {
     var definition: Definition
     var adapter: any SDKAdapter
-    var provider: ProviderConfiguration?
+    // A constant, because a variable would be `nil` where an initializer leaves it out.
+    let provider: ProviderConfiguration?
     /// Whether the settings name another backend, so that the identity is wiped.
     var isOtherBackend: Bool
   }

@@ -159,7 +159,8 @@ struct OperationTests {
         var next = current
         next.settings["base_url"] = "https://b.example"
         return .init(
-          definition: next, adapter: try world.host.adapter(for: next, uuid: desk.uuid), isOtherBackend: true)
+          definition: next, adapter: try world.host.adapter(for: next, uuid: desk.uuid),
+          provider: try next.providerConfiguration(), isOtherBackend: true)
       }
       #expect(await reason { _ = try await desk.finish(joined) } == "superseded")
       gate.open()

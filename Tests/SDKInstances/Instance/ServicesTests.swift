@@ -30,7 +30,8 @@ struct ServicesTests {
       var next = current
       next.settings["services"] = JSON.array(services.map(JSON.string))
       return .init(
-        definition: next, adapter: try world.host.adapter(for: next, uuid: desk.uuid), isOtherBackend: false)
+        definition: next, adapter: try world.host.adapter(for: next, uuid: desk.uuid),
+        provider: try next.providerConfiguration(), isOtherBackend: false)
     }
   }
 
