@@ -4,7 +4,8 @@ import StateStore
 /// The requirements of a caller on a token: the params of its call, but for whose token it is and how long to wait.
 ///
 /// It travels as a whole from the handler to the core. A param that decides which token is returned is a member here and
-/// a condition of `isMet`.
+/// a condition of `isMet`. A token that fails such a condition may still be returned: `InstanceCore.wanted` then marks it
+/// as `short` or `stale`, which must be true for that param too.
 public struct TokenDemand: Sendable, Hashable {
   /// The minimum time until the token expires, in seconds.
   var minTTL = 0.0

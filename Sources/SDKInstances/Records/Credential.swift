@@ -7,7 +7,7 @@ public struct Credential: Sendable, Hashable, Codable {
   public var token: Secret
   /// The type of the credential.
   public var type: Token.TokenType
-  /// The time at which the daemon obtained it.
+  /// The time at which the daemon obtained it, by the vendor's clock like `expiresAt`.
   public var obtainedAt: Timestamp
   /// The time at which the credential expires; `nil` if unknown.
   public var expiresAt: Timestamp?
