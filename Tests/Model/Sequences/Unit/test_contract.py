@@ -1,4 +1,4 @@
-"""What the generator of the contract says to a mistake in the file of a kind."""
+"""What the generator of the contract says to mistakes in its files."""
 import copy, importlib.util, os, sys, unittest
 
 import samples
@@ -14,6 +14,31 @@ def generator():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+class MemberTests(unittest.TestCase):
+    def setUp(self):
+        generator()
+        self.shapes, self.methods = map(importlib.import_module, ("shapes", "methods"))
+
+    def test_a_description_is_a_comment_of_the_clients(self):
+        def described(text):
+            return self.shapes.described({"age": {"type": "string", "text": text}}, {})
+
+        for text in ("the age", "whether it is new", "It is new."):
+            self.assertEqual(described(text)[0].text, text)
+        with self.assertRaisesRegex(ValueError, "age needs a description that begins with the, a or whether: maximum age"):
+            described("maximum age")
+
+    def test_a_plain_reader_leaves_invalid_texts_to_decoding(self):
+        def reader(type):
+            members = {"instance": {"type": "InstanceID", "text": "the instance"}, "since": {"type": type, "text": "the start"}}
+            return "".join(self.methods.plain({"plain": list(members)}, self.shapes.members(members, {})))
+
+        self.assertIn("let value = Timestamp(text) else { return nil }", reader("Timestamp?"))
+        for type in ("integer?", "[string]?", "secret?"):
+            with self.subTest(type), self.assertRaisesRegex(ValueError, "plain reads String, .*, and since is"):
+                reader(type)
 
 
 class KindFileTests(unittest.TestCase):
