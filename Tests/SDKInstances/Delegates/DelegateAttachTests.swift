@@ -338,8 +338,7 @@ struct DelegateAttachTests {
       #expect(!next.hasDelegate(two.actor.bridgeKey(nil)))
       try await eventually("the grace is over") { !next.hasDelegate(one.actor.bridgeKey(nil)) }
       world.clock.advance(3)
-      deadlines.wake()
-      try await eventually("it is noted that nobody has come back") { memory.load().isEmpty }
+      try await eventually("it is noted that nobody has come back", waking: deadlines) { memory.load().isEmpty }
     }
   }
 

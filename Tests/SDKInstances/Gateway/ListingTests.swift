@@ -75,8 +75,7 @@ struct ListingTests {
       for name in ["a", "b"] { try await #require(world.hosted(name)).signIn("\(name)#1@60") }
       try await compare(["noUser": 1, "authenticated": 2])
       world.clock.advance(61)
-      world.deadlines.wake()
-      try await eventually("new logins are needed") {
+      try await eventually("new logins are needed", waking: world.deadlines) {
         ["a", "b"].allSatisfy { world.hosted($0)?.state == .reauthNeeded }
       }
       try await compare(["noUser": 1, "reauthNeeded": 2], waiting: ["a", "b"])

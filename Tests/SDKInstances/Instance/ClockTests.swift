@@ -26,8 +26,7 @@ struct ClockTests {
       #expect(world.vendor.calls.last == "probe alice#1@60")
       // The token still expires at its own time.
       world.clock.advance(31)
-      world.deadlines.wake()
-      try await eventually("it has ended") { desk.state == .reauthNeeded }
+      try await eventually("it has ended", waking: world.deadlines) { desk.state == .reauthNeeded }
     }
   }
 

@@ -125,8 +125,9 @@ struct DefinitionTests {
       let again = try await desk.beginSignIn(settling: { _ in }, offering: { (_: FakeAdapter, _, _) in nil })
       #expect(try await desk.finish(again).changed == false)
       world.clock.advance(3600)
-      world.deadlines.wake()
-      try await eventually("the vendor is told") { world.vendor.calls.contains("deliver alice#1") }
+      try await eventually("the vendor is told", waking: world.deadlines) {
+        world.vendor.calls.contains("deliver alice#1")
+      }
       #expect(desk.user.externalId == "alice")
       #expect(desk.state == .authenticated)
     }

@@ -40,8 +40,7 @@ struct DeliveryTests {
     try await World.run(store: store) { world in
       let desk = try #require(world.hosted("desk"))
       world.clock.advance(3600)
-      world.deadlines.wake()
-      try await eventually("nothing is pending") { pending(desk).isEmpty }
+      try await eventually("nothing is pending", waking: world.deadlines) { pending(desk).isEmpty }
       #expect(world.vendor.calls == ["deliver alice#1"])
     }
   }
@@ -168,8 +167,7 @@ struct DeliveryTests {
       #expect(world.vendor.calls.last == "deliver bob#1")
       #expect(desk.user.externalId == "alice")
       world.clock.advance(3600)
-      world.deadlines.wake()
-      try await eventually("nothing is pending") { pending(desk).isEmpty }
+      try await eventually("nothing is pending", waking: world.deadlines) { pending(desk).isEmpty }
       #expect(desk.user.externalId == "alice")
     }
   }
@@ -187,8 +185,7 @@ struct DeliveryTests {
       try await desk.signOut(localOnly: true)
       try await eventually("one attempt was made") { pending(desk).first?.attempts == 1 }
       world.clock.advance(Delivery.longest + 1)
-      world.deadlines.wake()
-      try await eventually("nothing is pending") { pending(desk).isEmpty }
+      try await eventually("nothing is pending", waking: world.deadlines) { pending(desk).isEmpty }
       // Each delivery was attempted once. The second one expired before its retry.
       #expect(world.vendor.count(.deliver) == 2)
     }

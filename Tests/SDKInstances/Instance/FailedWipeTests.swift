@@ -143,8 +143,7 @@ struct FailedWipeTests {
       let desk = try #require(world.hosted("desk"))
       let answer = await reason { _ = try await desk.token(service: "cases", minTTL: 0, timeout: nil, http: false) }
       #expect(answer == "locked")
-      world.deadlines.wake()
-      try await eventually("the logout is made") {
+      try await eventually("the logout is made", waking: world.deadlines) {
         desk.shape(secretSettings: [], isAdmin: true, conceals: false).services?["cases"]?.state == .loggedOut
       }
       #expect(try await desk.token(service: "chat", minTTL: 0, timeout: nil, http: false).token == "alice#1")

@@ -182,8 +182,9 @@ struct LoginTests {
       #expect(try await world.store.load().instances.first?.outbox.count == 1)
       #expect(world.vendor.count(.deliver) == 0)
       world.clock.advance(3600)
-      world.deadlines.wake()
-      try await eventually("the vendor is told") { world.vendor.calls.contains("deliver alice#1") }
+      try await eventually("the vendor is told", waking: world.deadlines) {
+        world.vendor.calls.contains("deliver alice#1")
+      }
       #expect(desk.user.externalId == "bob")
     }
   }
@@ -374,8 +375,7 @@ struct LoginTests {
       #expect(await reason { _ = try await desk.storedKeys(epoch: nil) } == "locked")
       #expect(await reason { _ = try await desk.pushRecords() } == "locked")
       world.clock.advance(InstanceActor.pauseAfterFailure)
-      world.deadlines.wake()
-      try await eventually("the wipe is repeated") { desk.state == .loggedOut }
+      try await eventually("the wipe is repeated", waking: world.deadlines) { desk.state == .loggedOut }
       #expect(try await desk.storedValue("note", epoch: nil).value == .null)
       #expect(try await world.count(.identityWiped) == 1)
     }
@@ -395,8 +395,7 @@ struct LoginTests {
       _ = await reason { _ = try await desk.refresh(timeout: nil, resetting: true) }
       #expect(desk.state == .locked)
       world.clock.advance(InstanceActor.pauseAfterFailure)
-      world.deadlines.wake()
-      try await eventually("the wipe is repeated") { desk.state == .loggedOut }
+      try await eventually("the wipe is repeated", waking: world.deadlines) { desk.state == .loggedOut }
       let events = try await world.store.events(after: 0, limit: 1000)
       #expect(events.filter { $0.type == .userLoggedOut }.map { $0.data["cause"] } == ["implicit"])
       // After an implicit logout no anonymous user is made.

@@ -214,8 +214,7 @@ struct OperationTests {
       #expect(await logout(desk, as: "op-1") == "network")
       let (delivery, login) = (world.vendor.hold(.deliver), world.vendor.hold(.signIn))
       world.clock.advance(60)
-      world.deadlines.wake()
-      try await eventually("the vendor gets the logout") { world.vendor.count(.deliver) == 1 }
+      try await eventually("the vendor gets the logout", waking: world.deadlines) { world.vendor.count(.deliver) == 1 }
       let pending = try await begin(desk, token, as: "op-2")
       delivery.open()
       try await eventually("the delivery has ended") { self.pending(desk).isEmpty }
@@ -274,8 +273,7 @@ struct OperationTests {
     try await World.run(store: store, policy: Self.policy) { world in
       let desk = try #require(world.hosted("desk"))
       world.clock.advance(60)
-      world.deadlines.wake()
-      try await eventually("the user is gone") { desk.state == .loggedOut }
+      try await eventually("the user is gone", waking: world.deadlines) { desk.state == .loggedOut }
       try await eventually("nothing is pending") { pending(desk).isEmpty }
       #expect(world.vendor.calls == ["deliver alice#1"])
       // The vendor was informed of the logout and has removed the user's pushes, so none is orphaned.

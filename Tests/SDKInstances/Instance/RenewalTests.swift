@@ -161,8 +161,7 @@ struct RenewalTests {
       let desk = try await world.instance(provider: false)
       try await desk.signIn("alice#1@60")
       world.clock.advance(60)
-      world.deadlines.wake()
-      try await eventually("the instance needs a new login") { desk.state == .reauthNeeded }
+      try await eventually("the instance needs a new login", waking: world.deadlines) { desk.state == .reauthNeeded }
       for _ in 0..<3 { #expect(await reason { _ = try await desk.token() } == "reauthNeeded") }
       let session = try await desk.openSession(minTTL: 0, timeout: nil)
       #expect(!session.visible)
@@ -313,8 +312,9 @@ struct RenewalTests {
       world.deadlines.wake()
       #expect(world.bridge.questions.isEmpty)
       world.clock.advance(1)
-      world.deadlines.wake()
-      try await eventually("the token is renewed") { (try? await desk.token().token) == "alice#2@6000" }
+      try await eventually("the token is renewed", waking: world.deadlines) {
+        (try? await desk.token().token) == "alice#2@6000"
+      }
       #expect(world.bridge.questions.first?.name == .getToken)
     }
   }
@@ -325,16 +325,16 @@ struct RenewalTests {
       try await desk.signIn("alice#1@60")
       world.store.failNextCommits(1)
       world.clock.advance(61)
-      world.deadlines.wake()
-      try await eventually("the change has failed") { await desk.actor.heldUntil != nil }
+      try await eventually("the change has failed", waking: world.deadlines) { await desk.actor.heldUntil != nil }
       for _ in 0..<20 {
         world.deadlines.wake()
         try await Task.sleep(for: .milliseconds(10))
       }
       #expect(try await world.count(.authenticationFailed) == 0)
       world.clock.advance(6)
-      world.deadlines.wake()
-      try await eventually("the end is told") { await (try? world.count(.authenticationFailed)) == 1 }
+      try await eventually("the end is told", waking: world.deadlines) {
+        await (try? world.count(.authenticationFailed)) == 1
+      }
     }
   }
 

@@ -207,8 +207,9 @@ struct ServicesTests {
         desk.shape(secretSettings: [], isAdmin: true, conceals: false).pending?.map(\.purpose) == ["logout"]
       }
       world.clock.advance(3600)
-      world.deadlines.wake()
-      try await eventually("the vendor is told") { world.vendor.calls.contains("deliver alice#1") }
+      try await eventually("the vendor is told", waking: world.deadlines) {
+        world.vendor.calls.contains("deliver alice#1")
+      }
     }
   }
 

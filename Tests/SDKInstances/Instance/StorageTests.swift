@@ -55,8 +55,9 @@ struct StorageTests {
       world.clock.advance(58)
       #expect(await reason { try await desk.store(largest, for: "k31", epoch: nil) } == "storageFull")
       world.clock.advance(2)
-      world.deadlines.wake()
-      try await eventually("the token is renewed before its end") { !world.bridge.questions.isEmpty }
+      try await eventually("the token is renewed before its end", waking: world.deadlines) {
+        !world.bridge.questions.isEmpty
+      }
     }
   }
 

@@ -51,8 +51,9 @@ struct DueWorkTests {
     let first = store.undemandedCount
     try await World.run(store: store) { world in
       world.clock.advance(61)
-      world.deadlines.wake()
-      try await eventually("all have ended") { world.registry.instances.allSatisfy { $0.state == .reauthNeeded } }
+      try await eventually("all have ended", waking: world.deadlines) {
+        world.registry.instances.allSatisfy { $0.state == .reauthNeeded }
+      }
       #expect(store.undemandedCount == first + Self.count)
       let desk = try #require(world.hosted("desk-0"))
       let before = store.undemandedCount

@@ -2,6 +2,8 @@ import Synchronization
 import Testing
 import Waiting
 
+@testable import SDKInstances
+
 /// A gate that suspends callers until a test opens it. Later callers pass at once.
 final class Gate: Sendable {
   private struct State {
@@ -34,11 +36,17 @@ final class Gate: Sendable {
 }
 
 /// Waits until a condition holds. When a `Patience` is over, records an issue and throws.
+///
+/// - Parameter deadlines: what to wake before each look, as the timer does. The work that is due may not be registered
+///   yet at the first.
 func eventually(
-  _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ holds: () async -> Bool
+  _ what: Comment, waking deadlines: Deadlines? = nil, sourceLocation: SourceLocation = #_sourceLocation,
+  _ holds: () async -> Bool
 ) async throws {
   var patience = Patience(.seconds(60))
-  while await !holds() {
+  while true {
+    deadlines?.wake()
+    if await holds() { return }
     guard !patience.isOver() else {
       Issue.record("never: \(what)", sourceLocation: sourceLocation)
       throw CancellationError()
