@@ -5,11 +5,15 @@ import samples
 import facts, kinds
 
 
+def lists(model):
+    return {model[key]["list"]: [] for key in ("users", "issued") if key in model}
+
+
 class Sandbox:
-    """A sandbox with this state."""
+    """A sandbox with this state, and empty lists for the other kinds."""
 
     def __init__(self, state):
-        self.state = {kind["sandbox"]["prefix"]: {} for kind in facts.ALL.values()} | state
+        self.state = {kind["sandbox"]["prefix"]: lists(kind["model"]) for kind in facts.ALL.values()} | state
 
     def ask(self, method, path):
         return self.state
