@@ -42,10 +42,7 @@ extension InstanceCore {
     }
     let remaining = deliveries + ended.flatMap { former.farewell(to: $0, sparing: services, now) }
     let error = new.isOtherBackend ? otherBackend : superseded
-    change.events += ended.flatMap { former.failing($0, with: error, context($0.service)) }
-    for state in ended where state.identity.user != .none && !state.identity.isNobody {
-      change.events.append(former.event(.loggedOut(.switch), of: state, result: nil, context(state.service)))
-    }
+    change.events += former.events(ending: ended, with: error, context)
     pushes.removeAll { push in
       !push.orphaned && ended.contains { $0.service == push.service && !kept.contains($0.service) }
     }
@@ -79,6 +76,16 @@ extension InstanceCore {
     }
     step.effects += startDeliveries(context(nil))
     return step
+  }
+
+  /// Returns the events of services that end: the outcomes of their logins, and the logouts of their users.
+  private func events(
+    ending services: [ServiceState], with error: SDKError, _ context: (String?) -> StepContext
+  ) -> [InstanceChange.NewEvent] {
+    services.flatMap { loginOutcomes(of: $0, failingWith: error, context($0.service)) }
+      + services.filter { $0.identity.user != .none && !$0.identity.isNobody }.map { state in
+        event(.loggedOut(.switch), of: state, result: nil, context(state.service))
+      }
   }
 
   private var otherBackend: SDKError {

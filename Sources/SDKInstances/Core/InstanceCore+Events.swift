@@ -94,7 +94,9 @@ extension InstanceCore {
   }
 
   /// Returns the events that end the operations of a login which a changed definition has ended.
-  func failing(_ state: ServiceState, with error: SDKError, _ context: StepContext) -> [InstanceChange.NewEvent] {
+  func loginOutcomes(
+    of state: ServiceState, failingWith error: SDKError, _ context: StepContext
+  ) -> [InstanceChange.NewEvent] {
     (state.running?.operations ?? []).map { operation in
       var event = self.event(.authenticationFailed(error), of: state, result: nil, context)
       event.operation = operation

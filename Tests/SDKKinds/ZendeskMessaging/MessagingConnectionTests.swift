@@ -216,18 +216,17 @@ struct MessagingConnectionTests {
     #expect(peer.channels.last == "/meta/disconnect")
   }
 
-  @Test func `Nobody waits long for a peer that takes no goodbye`() async {
+  /// The peer reads nothing as long as the test runs.
+  @Test(.timeLimit(.minutes(1))) func `Nobody waits for a peer that takes no goodbye`() async {
     let peer = MessagingPeer()
     let connection = Self.connection(peer)
     peer.accept()
-    let began = ContinuousClock.now
     _ = await connection.run { news in
       guard case .connected = news else { return }
       peer.stopReading()
       await connection.close()
     }
     #expect(peer.isClosed)
-    #expect(began.duration(to: .now) < .seconds(60))
   }
 
   @Test func `A cancelled run ends`() async {

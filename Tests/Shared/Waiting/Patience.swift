@@ -1,7 +1,7 @@
-/// How long a test waits for a condition: until a time is over and many looks were made.
+/// The patience of a test that waits for a condition. It ends when a time has passed and 100 looks have seen nothing.
 ///
-/// A look that suspends its task takes as long as the work of all other tests that wait for a thread. Beside hundreds of
-/// tests under a sanitizer that is seconds, so that a time alone may be over after one look.
+/// A look that suspends its task waits for the other tests that need a thread. Beside hundreds of tests under a sanitizer
+/// that takes seconds, so that a time alone may pass during a single look.
 public struct Patience {
   private let end: ContinuousClock.Instant
   private var looks = 100
